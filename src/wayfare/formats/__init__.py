@@ -1,0 +1,9 @@
+"""Codecs between wire formats and messages, lossless.
+
+`codec("anthropic")`, `codec("openai-chat")` and `codec("openai-responses")` give the three.
+"""
+
+from wayfare.formats.codec import Codec, codec, format_names
+from wayfare.formats.json_text import dumps, loads
+
+__all__ = ["Codec", "codec", "dumps", "format_names", "loads"]

@@ -1,0 +1,31 @@
+"""JSON as wayfare stores it: fast, and exact even for text that is no valid Unicode."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+
+_encoder = msgspec.json.Encoder()
+_decoder = msgspec.json.Decoder()
+
+
+def dumps(value: Any) -> bytes:
+    """One line of UTF-8 JSON. Lone surrogates are written as escapes, so they survive."""
+    try:
+        return _encoder.encode(value)
+    except (UnicodeEncodeError, TypeError, OverflowError):
+        return json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode("ascii")
+
+
+def loads(content: bytes | str) -> Any:
+    """Read JSON, lone surrogates included.
+
+    Raises:
+        ValueError: no JSON; the text says where.
+    """
+    try:
+        return _decoder.decode(content)
+    except msgspec.DecodeError:
+        return json.loads(content)
