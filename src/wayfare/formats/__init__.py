@@ -4,6 +4,6 @@
 """
 
 from wayfare.formats.codec import Codec, codec, format_names
-from wayfare.formats.json_text import dumps, loads
+from wayfare.json_text import dumps, loads
 
 __all__ = ["Codec", "codec", "dumps", "format_names", "loads"]
