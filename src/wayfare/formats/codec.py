@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import import_module
 from typing import Any, Protocol
 
 from wayfare.errors import ConfigError
@@ -35,27 +37,41 @@ class Codec(Protocol):
         ...
 
 
+_FORMATS: Mapping[str, tuple[str, str]] = {
+    "anthropic": ("wayfare.formats.anthropic", "AnthropicCodec"),
+    "openai-chat": ("wayfare.formats.openai_chat", "OpenAIChatCodec"),
+    "openai-responses": ("wayfare.formats.openai_responses", "OpenAIResponsesCodec"),
+}
+
+
+@cache
 def codec(name: str) -> Codec:
-    """The codec of a wire format.
+    """The codec of a wire format; `openai` is short for `openai-chat`. Codecs hold no state.
 
     Raises:
         ConfigError: no such format; the text names those there are.
     """
-    from wayfare.formats.anthropic import AnthropicCodec
-    from wayfare.formats.openai_chat import OpenAIChatCodec
-    from wayfare.formats.openai_responses import OpenAIResponsesCodec
-
-    codecs: dict[str, Codec] = {
-        c.name: c for c in (AnthropicCodec(), OpenAIChatCodec(), OpenAIResponsesCodec())
-    }
-    found = codecs.get("openai-chat" if name == "openai" else name)
+    found = _FORMATS.get("openai-chat" if name == "openai" else name)
     if found is None:
         raise ConfigError(
-            f"unknown format {name!r}; known: {', '.join(codecs)}", setting="format", value=name
+            f"unknown format {name!r}; known: {', '.join(_FORMATS)}", setting="format", value=name
         )
-    return found
+    module, kind = found
+    return getattr(import_module(module), kind)()
 
 
 def format_names() -> tuple[str, ...]:
     """The names `codec` knows."""
-    return ("anthropic", "openai-chat", "openai-responses")
+    return tuple(_FORMATS)
+
+
+def split_system(messages: Sequence[Message]) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
+    """The system and developer messages a history opens with, and the rest.
+
+    For formats that carry the system prompt inside of the list (the OpenAI ones): their text is
+    the system prompt of the request, and what a codec gets is the rest.
+    """
+    for index, message in enumerate(messages):
+        if message.role not in ("system", "developer"):
+            return tuple(messages[:index]), tuple(messages[index:])
+    return tuple(messages), ()
