@@ -1,0 +1,20 @@
+"""Where the four storage protocols are served: local files (the default) and memory."""
+
+from wayfare.backends.disk import Disk, Sync
+from wayfare.backends.file_blobs import FileBlobs
+from wayfare.backends.file_log import FileLog, is_json_line
+from wayfare.backends.in_memory import InMemoryBlobs, InMemoryDocs, InMemoryLeases, InMemoryLog
+from wayfare.backends.os_disk import OsDisk
+
+__all__ = [
+    "Disk",
+    "FileBlobs",
+    "FileLog",
+    "InMemoryBlobs",
+    "InMemoryDocs",
+    "InMemoryLeases",
+    "InMemoryLog",
+    "OsDisk",
+    "Sync",
+    "is_json_line",
+]
