@@ -8,10 +8,11 @@ where each of them is untouched; their blocks stay the very objects they were.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any, cast
 
 from wayfare.formats.anthropic_blocks import NAME, build_block, read_content
-from wayfare.formats.call_ids import fitting_call_id
+from wayfare.formats.runs import call_places, write_runs, written_call_id
 from wayfare.messages import (
     Block,
     Message,
@@ -60,44 +61,32 @@ class AnthropicCodec:
         return Message(role=role, blocks=blocks, origin=origin, format=NAME, wire=wire)
 
     def encode(self, messages: Sequence[Message]) -> list[dict[str, Any]]:
-        """Write messages; those that have nothing to say in this format are left out."""
-        written: list[Any] = []
-        calls: Message | None = None  # the assistant message that results would answer
-        in_run = False  # whether the message before this one was no assistant's
-        start = start_written = 0  # where the run of such messages begins
-        merge_to = 0  # one past the last message of the run that must be part of one message
-        for index, message in enumerate(messages):
-            if message.role == "assistant":
-                if merge_to:
-                    written[start_written:] = self._run(messages[start:index], merge_to, calls)
-                    merge_to = 0
-                in_run = False
-                calls = message
-            elif in_run:
-                if _answers(message, calls):
-                    merge_to = index - start + 1
-            else:
-                in_run = True
-                start = index
-                start_written = len(written)
-            if message.format == NAME and not message.edited and message.wire is not None:
-                written.append(message.wire)
-            elif (built := _build(message, calls)) is not None:
-                written.append(built)
-        if merge_to:
-            written[start_written:] = self._run(messages[start:], merge_to, calls)
-        return written
+        """Write messages; those that have nothing to say in this format are left out.
+
+        System and developer messages of other formats become user text: the system prompt is
+        no message here (`split_system` takes it off).
+        """
+        return write_runs(messages, self)
 
     def encode_one(self, message: Message) -> list[dict[str, Any]]:
         """Write a message by itself: one wire message, or none if nothing in it can be said."""
-        return self.encode((message,))
+        return write_runs((message,), self)
 
-    def _run(
-        self, run: Sequence[Message], merge_to: int, calls: Message | None
-    ) -> list[dict[str, Any]]:
-        """Write messages that stand between two assistant messages, the first ones as one."""
-        merged = _merge(run[:merge_to], calls)
-        return [*([merged] if merged else ()), *self.encode(run[merge_to:])]
+    def write(self, message: Message, asked: Sequence[Message]) -> list[dict[str, Any]]:
+        """Write one message anew; an edited one keeps its envelope."""
+        content = _content((message,), asked)
+        if not content:
+            return []
+        own = message.wire if message.format == NAME else None
+        if own is None:
+            return [{"role": _written_role(message), "content": _plain(content)}]
+        bare = not isinstance(own.get("content"), list)
+        return [{**own, "content": _plain(content) if bare else content}]
+
+    def join(self, run: Sequence[Message], asked: Sequence[Message]) -> list[dict[str, Any]]:
+        """Write messages as one."""
+        content = _content(run, asked)
+        return [{"role": _written_role(run[0]), "content": content}] if content else []
 
 
 def _role(role: object) -> Role:
@@ -114,53 +103,25 @@ def _user_origin(blocks: Sequence[Block]) -> Origin:
     return Origin.TOOL if carries_result else Origin.USER
 
 
-def _answers(message: Message, calls: Message | None) -> bool:
-    """Whether the message carries a result of the batch that `calls` made."""
-    if calls is None:
-        return False
-    results = message.results
-    if not results:
-        return False
-    asked = {call.id for call in calls.calls}
-    return any(result.call_id in asked for result in results)
+def _written_role(message: Message) -> str:
+    return "assistant" if message.role == "assistant" else "user"
 
 
-def _merge(run: Sequence[Message], calls: Message | None) -> dict[str, Any] | None:
-    """One user message of all: results first, in the order of the calls, then the rest."""
-    place: dict[str, int] = {}
-    for call in calls.calls if calls else ():
-        place.setdefault(call.id, len(place))
+def _content(run: Sequence[Message], asked: Sequence[Message]) -> list[dict[str, Any]]:
+    """The blocks of all: results first, in the order of their calls, then the rest."""
     results: list[tuple[int, dict[str, Any]]] = []
     rest: list[dict[str, Any]] = []
+    place = call_places(asked)
     for message in run:
         for block in message.blocks:
-            content = _write(block, message, calls)
-            if content is None:
+            if (written := _write(block, message, asked)) is None:
                 continue
             if isinstance(block, ToolResult):
-                results.append((place.get(block.call_id, len(place)), content))
+                results.append((place.get(block.call_id, len(place)), written))
             else:
-                rest.append(content)
-    results.sort(key=lambda pair: pair[0])
-    content = [block for _, block in results] + rest
-    return {"role": "user", "content": content} if content else None
-
-
-def _build(message: Message, calls: Message | None) -> dict[str, Any] | None:
-    """A message that did not come in this format, or was edited; None if nothing is left."""
-    results: list[dict[str, Any]] = []
-    rest: list[dict[str, Any]] = []
-    for block in message.blocks:
-        if (content := _write(block, message, calls)) is not None:
-            (results if isinstance(block, ToolResult) else rest).append(content)
-    blocks = results + rest
-    if not blocks:
-        return None
-    own = message.wire if message.format == NAME else None
-    if own is None:
-        role = "assistant" if message.role == "assistant" else "user"
-        return {"role": role, "content": _plain(blocks)}
-    return {**own, "content": blocks if isinstance(own.get("content"), list) else _plain(blocks)}
+                rest.append(written)
+    results.sort(key=itemgetter(0))
+    return [written for _, written in results] + rest
 
 
 def _plain(blocks: list[dict[str, Any]]) -> str | list[dict[str, Any]]:
@@ -174,19 +135,16 @@ def _plain(blocks: list[dict[str, Any]]) -> str | list[dict[str, Any]]:
     return blocks
 
 
-def _write(block: Block, message: Message, calls: Message | None) -> dict[str, Any] | None:
+def _write(block: Block, message: Message, asked: Sequence[Message]) -> dict[str, Any] | None:
     if message.format == NAME and block.wire is not None:
         return cast(dict[str, Any], block.wire)
     built = build_block(block, of=message.format)
-    if built is None:
-        return None
-    if isinstance(block, ToolCall | ToolResult):
-        key = "id" if isinstance(block, ToolCall) else "tool_use_id"
-        asker = calls or message
-        if asker.format not in ("", NAME):
-            built[key] = fitting_call_id(built[key], _CALL_ID_CHARS)
-        if message.format == NAME and message.wire is not None:
-            built = _with_marks(built, key, message.wire)
+    if built is None or not isinstance(block, ToolCall | ToolResult):
+        return built
+    key = "id" if isinstance(block, ToolCall) else "tool_use_id"
+    built[key] = written_call_id(built[key], message, asked, name=NAME, limit_chars=_CALL_ID_CHARS)
+    if message.format == NAME and message.wire is not None:
+        return _with_marks(built, key, message.wire)
     return built
 
 
