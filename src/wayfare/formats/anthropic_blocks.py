@@ -59,7 +59,7 @@ def _thinking(wire: WireValue) -> Block | None:
 
 
 def _redacted(wire: WireValue) -> Block | None:
-    return Thinking(text="", redacted=True, wire=wire)
+    return Thinking(text="", signature=_string(wire, "data"), redacted=True, wire=wire)
 
 
 def _tool_use(wire: WireValue) -> Block | None:
@@ -144,22 +144,27 @@ def build_block(block: Block, *, of: str) -> dict[str, Any] | None:
         case Text(text=text):
             return {"type": "text", "text": text} if text.strip() else None
         case Thinking(text=text, signature=signature, redacted=redacted):
-            if foreign or redacted or not signature:
+            if foreign or not signature:
                 return None
+            if redacted:
+                return {"type": "redacted_thinking", "data": signature}
             return {"type": "thinking", "thinking": text, "signature": signature}
         case Media():
             return _build_media(block)
         case ToolCall():
-            return {
-                "type": "tool_use",
-                "id": block.id,
-                "name": block.name,
-                "input": dict(block.input),
-            }
+            return _build_call(block)
         case ToolResult():
             return _build_result(block, of=of)
         case Opaque(text=text):
             return {"type": "text", "text": text} if foreign and text.strip() else None
+
+
+def _build_call(block: ToolCall) -> dict[str, Any]:
+    given = dict(block.input)
+    if not given and block.arguments is not None and block.arguments.strip() not in ("", "{}"):
+        # The model wrote no JSON object; what it wrote stays readable.
+        given = {"arguments": block.arguments}
+    return {"type": "tool_use", "id": block.id, "name": block.name, "input": given}
 
 
 def _build_result(block: ToolResult, *, of: str) -> dict[str, Any]:

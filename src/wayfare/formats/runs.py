@@ -9,7 +9,7 @@ messages are passed on as the very objects they came in, at the cost of a few co
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from wayfare.formats.call_ids import fitting_call_id
 from wayfare.messages import Message
@@ -62,9 +62,10 @@ def write_runs(messages: Sequence[Message], writer: RunWriter) -> list[dict[str,
         elif is_assistant:
             if not (own and was_own) or messages[index - 1].calls:
                 join_to = index - start + 1
-        elif not (own and was_own and message.role == "tool" == messages[index - 1].role):
-            if _answers(message, messages[asked_from:start]):
-                join_to = index - start + 1
+        elif not (own and was_own and message.role == "tool" == messages[index - 1].role) and (
+            _answers(message, messages[asked_from:start])
+        ):
+            join_to = index - start + 1
         if own:
             written.append(wire)
         elif not join_to:
@@ -90,11 +91,17 @@ def _join(
 ) -> list[dict[str, Any]]:
     written = writer.join(run[:join_to], asked)
     for message in run[join_to:]:
-        if message.format == writer.name and not message.edited and message.wire is not None:
-            written.append(message.wire)  # pyright: ignore[reportArgumentType]
-        else:
-            written.extend(writer.write(message, asked))
+        written.extend(write_each(message, asked, writer))
     return written
+
+
+def write_each(
+    message: Message, asked: Sequence[Message], writer: RunWriter
+) -> list[dict[str, Any]]:
+    """Write one message by itself, an untouched one as it came."""
+    if message.format == writer.name and not message.edited and message.wire is not None:
+        return [cast(dict[str, Any], message.wire)]
+    return writer.write(message, asked)
 
 
 def call_places(asked: Sequence[Message]) -> dict[str, int]:
