@@ -1,0 +1,1 @@
+"""Recorded sessions, and feeding them through the real runtime again."""

@@ -1,0 +1,1 @@
+"""Readers of recorded sessions, one file a tool; `sniff` chooses among them."""
