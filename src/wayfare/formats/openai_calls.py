@@ -9,7 +9,8 @@ from wayfare.json_text import dumps, loads
 from wayfare.messages import Media, ToolCall, WireValue
 
 ERROR_MARK = "[tool error]"
-"""Heads the text of a failed result: the OpenAI formats have no flag for it."""
+"""Heads the text of a failed result: the OpenAI formats have no flag for it. A result that
+reads so is read as failed, whoever wrote it."""
 
 
 def read_arguments(arguments: str) -> Mapping[str, Any]:
@@ -30,9 +31,17 @@ def write_arguments(call: ToolCall) -> str:
 
 def marked(text: str, *, is_error: bool) -> str:
     """The text of a result, headed by `ERROR_MARK` if it failed."""
-    if not is_error:
+    if not is_error or text.startswith(ERROR_MARK):
         return text
     return f"{ERROR_MARK}\n{text}" if text else ERROR_MARK
+
+
+def reads_as_error(content: object) -> bool:
+    """Whether the content of a result is text headed by `ERROR_MARK`."""
+    if isinstance(content, list) and content:
+        first = cast(list[object], content)[0]
+        content = cast(WireValue, first).get("text") if isinstance(first, Mapping) else first
+    return isinstance(content, str) and content.startswith(ERROR_MARK)
 
 
 def read_media(

@@ -16,6 +16,7 @@ from wayfare.formats.openai_assistant import (
     read_assistant,
     write_assistant,
 )
+from wayfare.formats.openai_calls import reads_as_error
 from wayfare.formats.openai_chat_parts import (
     NAME,
     read_content,
@@ -113,6 +114,7 @@ def _read_result(wire: WireValue) -> ToolResult:
     return ToolResult(
         call_id=call_id,
         content=read_content(content),
+        is_error=reads_as_error(content),
         plain=not isinstance(content, list | tuple),
         wire=wire,
     )
