@@ -16,7 +16,8 @@ def dumps(value: Any) -> bytes:
     try:
         return _encoder.encode(value)
     except (UnicodeEncodeError, TypeError, OverflowError):
-        return json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode("ascii")
+        plain = msgspec.to_builtins(value, str_keys=True)
+        return json.dumps(plain, ensure_ascii=True, separators=(",", ":")).encode("ascii")
 
 
 def loads(content: bytes | str) -> Any:

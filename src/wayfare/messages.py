@@ -30,7 +30,9 @@ class Origin(StrEnum):
     SYSTEM = "system"
 
 
-class _Block(msgspec.Struct, frozen=True, kw_only=True):
+class _Block(
+    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type", tag=str.lower
+):
     wire: WireValue | None = None
     """The block as it came, or None for a block made here (or for one that is no object there)."""
 
@@ -99,7 +101,7 @@ class Opaque(_Block, frozen=True, kw_only=True):
 Block: TypeAlias = Text | Thinking | Media | ToolCall | ToolResult | Opaque
 
 
-class Message(msgspec.Struct, frozen=True, kw_only=True):
+class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One message a model can read.
 
     `format` names the codec of `wire` ("" for a message made here). `edited` says that `blocks`

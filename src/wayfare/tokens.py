@@ -12,6 +12,7 @@ import binascii
 import json
 import re
 import struct
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, Protocol
@@ -76,7 +77,8 @@ _KINDS[0x0A] = ord("n")
 for _code in range(0x80, 0x100):
     _KINDS[_code] = ord("?")
 _KIND_OF: Final = bytes(_KINDS)
-_WORD: Final = re.compile(rb"[aA]+")
+_LETTERS: Final = bytes(c if c in b"aA" else 0x20 for c in range(256))
+_BLANK_RUN: Final = re.compile(rb" {2,}")
 _CJK: Final = re.compile(
     r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uff00-\uffef\u3000-\u303f]"
 )
@@ -108,14 +110,12 @@ def _measure(text: str, weights: Weights) -> float:
         raw = _NON_ASCII.sub(".", text).encode("ascii")
         total -= foreign * weights.punctuation
     kinds = raw.translate(_KIND_OF)
-    words = _WORD.findall(kinds)
-    long_letters = sum(len(w) - 6 for w in words if len(w) > 6)
-    capitals = sum(1 for w in words if b"A" in w)
-    blank_runs = sum(1 for run in kinds.split(b" ") if not run) if b"  " in kinds else 0
-    if blank_runs:
-        blank_runs = len(_BLANK_RUN.findall(kinds))
+    words = Counter(kinds.translate(_LETTERS).split())
+    long_letters = sum((len(w) - 6) * n for w, n in words.items() if len(w) > 6)
+    capitals = sum(n for w, n in words.items() if b"A" in w)
+    blank_runs = len(_BLANK_RUN.findall(kinds)) if b"  " in kinds else 0
     total += (
-        len(words) * weights.word
+        words.total() * weights.word
         + capitals * weights.capital_word
         + long_letters * weights.long_letter
         + kinds.count(b"0") * weights.digit
@@ -126,12 +126,9 @@ def _measure(text: str, weights: Weights) -> float:
     return max(total, 0.0)
 
 
-_BLANK_RUN: Final = re.compile(rb" {2,}")
-
-
 @dataclass(frozen=True, slots=True)
 class Load:
-    """How large something is: tokens (raw estimate), characters without base64, bytes on the wire."""
+    """How large something is: raw estimated tokens, characters without base64, wire bytes."""
 
     tokens: int = 0
     chars: int = 0
@@ -160,7 +157,7 @@ _MESSAGE_TOKENS: Final = 4
 _CALL_TOKENS: Final = 12
 _RESULT_TOKENS: Final = 10
 _IMAGE_TOKENS: Final = 1_600
-"""An image whose size cannot be read; also the most one costs (Anthropic's vision documentation)."""
+"""An image of unknown size; also the most one costs (Anthropic's vision documentation)."""
 _PDF_BYTES_A_TOKEN: Final = 10
 
 

@@ -124,7 +124,7 @@ class Docs(Protocol):
         ...
 
     async def stamps(self) -> dict[str, str]:
-        """A cheap stamp a text (equal stamps: unchanged), so that readers read only what changed."""
+        """A cheap stamp a text; an equal stamp means unchanged, so readers skip it."""
         ...
 
 

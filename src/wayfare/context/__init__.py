@@ -1,0 +1,1 @@
+"""Context governance: how one task goes on in a finite window."""

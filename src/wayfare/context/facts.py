@@ -1,0 +1,173 @@
+"""The ledger: facts of a session, folded from its entries by code alone.
+
+It holds what a digest needs and what a summary must not lose: what the user asked, files read and
+written, commands and how they ended, errors that stand, open todo items, the names in use, the
+assistant's last words. Bounded: the oldest of each kind makes room, its entry stays in the log.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+from wayfare.context import names
+from wayfare.context.tool_use import Declared, ToolUse, tool_use
+from wayfare.messages import Origin, ToolCall, ToolResult
+from wayfare.transcript import Entered
+
+_NAMES_KEPT: Final = 4_000
+_FILES_KEPT: Final = 400
+_COMMANDS_KEPT: Final = 60
+_ERRORS_KEPT: Final = 40
+_REQUESTS_KEPT: Final = 400
+_QUOTE_CHARS: Final = 400
+_EXIT: Final = re.compile(r"exit(?:ed)?(?: with)?(?: code| status)?:?\s*(-?\d+)", re.I)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """Words of the user or the assistant: the entry, the words, whether they were cut here."""
+
+    entry: int
+    text: str
+    cut: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileFact:
+    """A file the session touched: the entry that last read it and the one that last wrote it."""
+
+    path: str
+    read: int = 0
+    written: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandFact:
+    """A command and how it ended; `failed` is None while unknown."""
+
+    entry: int
+    command: str
+    failed: bool | None = None
+    last_line: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorFact:
+    """An error a tool reported and no later success of the same use cured."""
+
+    entry: int
+    use: str
+    text: str
+
+
+class Ledger:
+    """Facts so far. `add` takes entries in order; everything else only reads."""
+
+    def __init__(self, declared: Declared | None = None) -> None:
+        self._declared = declared
+        self._open: dict[str, tuple[ToolUse, int]] = {}
+        self._asked: ToolUse | None = None
+        self.requests: OrderedDict[int, Said] = OrderedDict()
+        self.files: OrderedDict[str, FileFact] = OrderedDict()
+        self.commands: OrderedDict[int, CommandFact] = OrderedDict()
+        self.errors: OrderedDict[str, ErrorFact] = OrderedDict()
+        self.file_names: OrderedDict[str, None] = OrderedDict()
+        self.identifiers: OrderedDict[str, None] = OrderedDict()
+        self.todos: tuple[Mapping[str, Any], ...] = ()
+        self.last_words: Said | None = None
+
+    def add(self, entered: Entered) -> None:
+        """Take note of one message."""
+        message = entered.message
+        if message.role == "assistant":
+            if message.text.strip():
+                self.last_words = _said(entered.id, message.text)
+            for call in message.calls:
+                self._call(call, entered.id)
+            return
+        for result in message.results:
+            self._result(result, entered.id)
+        if message.origin is Origin.USER and message.text.strip():
+            _put(self.requests, entered.id, _said(entered.id, message.text), _REQUESTS_KEPT)
+            self._names(message.text)
+
+    def _call(self, call: ToolCall, entry: int) -> None:
+        use = tool_use(call, self._declared)
+        self._open[call.id] = (use, entry)
+        if len(self._open) > 256:
+            self._open.pop(next(iter(self._open)))
+        if use.path:
+            self._file(use, entry)
+        if use.kind == "shell":
+            _put(self.commands, entry, CommandFact(entry=entry, command=use.main), _COMMANDS_KEPT)
+        todos = call.input.get("todos")
+        if isinstance(todos, list):
+            items = cast("list[object]", todos)
+            self.todos = tuple(cast("dict[str, Any]", t) for t in items if isinstance(t, dict))
+        for value in call.input.values():
+            if isinstance(value, str):
+                self._names(value)
+        if call.arguments and not call.input:
+            self._names(call.arguments)
+
+    def _names(self, text: str) -> None:
+        for name in names.file_names(text):
+            _put(self.file_names, name, None, _NAMES_KEPT)
+        for name in names.identifiers(text):
+            _put(self.identifiers, name, None, _NAMES_KEPT)
+
+    def _file(self, use: ToolUse, entry: int) -> None:
+        old = self.files.get(use.path, FileFact(path=use.path))
+        wrote = use.kind in ("write", "edit")
+        new = FileFact(
+            path=use.path,
+            read=old.read if wrote else entry,
+            written=entry if wrote else old.written,
+        )
+        _put(self.files, use.path, new, _FILES_KEPT)
+
+    def _result(self, result: ToolResult, entry: int) -> None:
+        found = self._open.pop(result.call_id, None)
+        if found is None:
+            return
+        use, asked = found
+        text = result.text
+        failed = result.is_error
+        if use.kind == "shell" and asked in self.commands:
+            exit_code = _EXIT.search(text[-300:]) or _EXIT.search(text[:300])
+            failed = failed or (exit_code is not None and exit_code[1] != "0")
+            self.commands[asked] = CommandFact(
+                entry=asked, command=use.main, failed=failed, last_line=_last_line(text)
+            )
+        key = f"{use.name} {use.path or use.main}"
+        if failed:
+            error = ErrorFact(entry=entry, use=key, text=error_line(text))
+            _put(self.errors, key, error, _ERRORS_KEPT)
+        else:
+            self.errors.pop(key, None)
+
+
+def _put(kept: OrderedDict[Any, Any], key: Any, value: Any, most: int) -> None:
+    kept[key] = value
+    kept.move_to_end(key)
+    if len(kept) > most:
+        kept.popitem(last=False)
+
+
+def _said(entry: int, text: str) -> Said:
+    words = text.strip()
+    return Said(entry=entry, text=words[:_QUOTE_CHARS], cut=len(words) > _QUOTE_CHARS)
+
+
+def error_line(text: str) -> str:
+    """The first line of an error, at most 200 characters."""
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")[:200]
+
+
+def _last_line(text: str) -> str:
+    lines = text[-400:].strip().splitlines()
+    return lines[-1].strip()[:120] if lines else ""

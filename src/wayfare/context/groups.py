@@ -1,0 +1,62 @@
+"""Step groups: the smallest runs of messages that stay or leave together.
+
+A group is one or more assistant messages in a row with the results that answer their calls, or
+a single other message. Between groups no call is open and no reasoning stands apart from what it
+led to, so a context may be cut there and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from wayfare.context.view import Slot
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Slots `start` up to, not including, `stop`."""
+
+    start: int
+    stop: int
+    is_step: bool
+    """Whether it is a model's step rather than a message that stands alone."""
+
+    def of(self, slots: Sequence[Slot]) -> Sequence[Slot]:
+        """The slots of the group."""
+        return slots[self.start : self.stop]
+
+
+def groups(slots: Sequence[Slot], start: int = 0) -> list[Group]:
+    """The groups from position `start`, which must be the start of one, to the end."""
+    found: list[Group] = []
+    at = start
+    while at < len(slots):
+        stop = at + 1
+        is_step = slots[at].message.role == "assistant"
+        if is_step:
+            while stop < len(slots) and slots[stop].message.role == "assistant":
+                stop += 1
+            while stop < len(slots) and carries_results(slots[stop]):
+                stop += 1
+        found.append(Group(start=at, stop=stop, is_step=is_step))
+        at = stop
+    return found
+
+
+def carries_results(slot: Slot) -> bool:
+    """Whether the message answers calls."""
+    return bool(slot.message.results)
+
+
+def open_step(slots: Sequence[Slot]) -> int:
+    """Where the newest step begins whose results the model has not answered; the length if the
+    newest message is not a result."""
+    if not slots or not carries_results(slots[-1]):
+        return len(slots)
+    at = len(slots) - 1
+    while at > 0 and carries_results(slots[at]):
+        at -= 1
+    while at > 0 and slots[at - 1].message.role == "assistant":
+        at -= 1
+    return at

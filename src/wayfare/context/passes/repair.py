@@ -1,0 +1,140 @@
+"""Repair: what came in broken is made legal by edits that shape the request only.
+
+Histories of crashed or aborted sessions, and of other people's loops, hold calls without results,
+results without calls, blank texts, a missing first user message, text that is no Unicode. Every
+repair says what it did; nothing is dropped that held text.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from wayfare.context.groups import Group, groups
+from wayfare.context.invariants import blank_blocks, is_empty, results_first, silent_results
+from wayfare.context.ops import has_surrogates
+from wayfare.context.view import Slot, View
+from wayfare.messages import Message, Origin, Text, ToolCall, ToolResult, result, results
+from wayfare.transcript import (
+    AsText,
+    Clean,
+    DropBlocks,
+    Edit,
+    Insert,
+    Omit,
+    Op,
+    Reorder,
+    SetText,
+)
+
+FRONT: Final = "[The conversation starts here.]"
+INTERRUPTED: Final = (
+    "[interrupted] This call has no recorded result: it may or may not have run. "
+    "Check before running it again."
+)
+SILENT: Final = "(no output)"
+
+
+def plan(view: View, start: int) -> list[Edit]:
+    """Edits that make the view legal from position `start`, the start of a step group."""
+    slots = view.slots(start)
+    edits: list[Edit] = []
+    for group in groups(slots):
+        edits += _clean(group.of(slots))
+        edits += _pairs(group, slots)
+        edits += _blanks(group.of(slots))
+    if start == 0:
+        edits += _front(slots)
+    return edits
+
+
+def _edit(reason: str, *ops: Op) -> Edit:
+    return Edit(by="repair", reason=reason, ops=ops)
+
+
+def _front(slots: Sequence[Slot]) -> Iterator[Edit]:
+    before = 0
+    for slot in slots:
+        if slot.message.role in ("system", "developer"):
+            before = slot.entry
+            continue
+        if is_empty(slot.message):
+            continue
+        if slot.message.role != "user" or slot.message.results:
+            message = Message(role="user", blocks=(Text(text=FRONT),), origin=Origin.SYSTEM)
+            yield _edit("the first message was not a user's", Insert(before, message))
+        return
+
+
+def _clean(members: Sequence[Slot]) -> Iterator[Edit]:
+    for slot in members:
+        if has_surrogates(slot.message):
+            yield _edit("text that is no valid Unicode", Clean(slot.entry))
+
+
+def _blanks(members: Sequence[Slot]) -> Iterator[Edit]:
+    for slot in members:
+        message = slot.message
+        if is_empty(message):
+            yield _edit("an empty message", Omit(slot.entry))
+            continue
+        for at in silent_results(message):
+            yield _edit("a silent result", SetText(slot.entry, slot.block_number(at), SILENT))
+        order = results_first(message)
+        if order is not None:
+            numbers = tuple(slot.block_number(at) for at in order)
+            yield _edit("a result behind another block", Reorder(slot.entry, numbers))
+        blanks = blank_blocks(message)
+        if blanks:
+            numbers = tuple(slot.block_number(at) for at in blanks)
+            yield _edit("a blank text block", DropBlocks(slot.entry, numbers))
+
+
+def _pairs(group: Group, slots: Sequence[Slot]) -> Iterator[Edit]:
+    members = group.of(slots)
+    open_calls = Counter(call.id for slot in members for call in slot.message.calls)
+    answered: dict[str, ToolResult] = {}
+    last_step = 0
+    for slot in members:
+        if slot.message.role == "assistant":
+            last_step = slot.entry
+            continue
+        yield from _results(slot, open_calls, answered)
+    missing = [call for slot in members for call in slot.message.calls if _take(open_calls, call)]
+    if missing:
+        answer = results(*(result(call.id, INTERRUPTED, is_error=True) for call in missing))
+        after = members[-1].entry if members[-1].message.results else last_step
+        yield _edit(f"{len(missing)} calls without a result", Insert(after, answer))
+
+
+def _take(open_calls: Counter[str], call: ToolCall) -> bool:
+    if open_calls[call.id] <= 0:
+        return False
+    open_calls[call.id] -= 1
+    return True
+
+
+def _results(
+    slot: Slot, open_calls: Counter[str], answered: dict[str, ToolResult]
+) -> Iterator[Edit]:
+    """Results nobody asked for: a repeated one leaves, any other stands on as plain text."""
+    twice: list[int] = []
+    orphans: list[Op] = []
+    for at, block in enumerate(slot.message.blocks):
+        if not isinstance(block, ToolResult):
+            continue
+        if open_calls[block.call_id] > 0:
+            open_calls[block.call_id] -= 1
+            answered[block.call_id] = block
+            continue
+        same = answered.get(block.call_id)
+        if same is not None and same.content == block.content:
+            twice.append(slot.block_number(at))
+        else:
+            lead = f"[result of a call that is not in this conversation: {block.call_id}]"
+            orphans.append(AsText(slot.entry, slot.block_number(at), lead))
+    if orphans:
+        yield _edit("a result without its call", *orphans)
+    if twice:
+        yield _edit("a result given twice", DropBlocks(slot.entry, tuple(twice)))

@@ -1,0 +1,129 @@
+"""What stands in the context for text that left it: previews, one-line stubs, archive markers.
+
+Every form carries the address that leads back to the exact bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from wayfare.context.facts import error_line
+from wayfare.context.tool_use import ToolUse
+from wayfare.context.view import Slot
+from wayfare.messages import Block, Media, Opaque, Text, ToolResult
+
+_KEEP_ARGUMENT_CHARS: Final = 80
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Addresses:
+    """Where the texts of this session stand, as printed addresses from the workspace root."""
+
+    transcript: str
+    contents: str
+
+    def of(self, slot: Slot, block: int) -> str:
+        """The address of one block (by its original number) of a slot."""
+        ref = slot.refs.get(block)
+        return str(ref) if ref is not None else f"{self.transcript}#{slot.entry}"
+
+    def run(self, first: int, last: int) -> str:
+        """The address of a run of entries."""
+        return f"{self.transcript}#{first}-{last}"
+
+
+def persisted(address: str, text: str, preview_chars: int) -> str:
+    """The stand-in for a large result: its address and how it begins."""
+    return (
+        f"<persisted-output>\nFull output: {address}\nPreview:\n"
+        f"{cut(text, preview_chars)}\n</persisted-output>"
+    )
+
+
+def preview_of(shown: str) -> str:
+    """The preview inside a stand-in that `persisted` made; any other stand-in as it is."""
+    _, found, rest = shown.partition("\nPreview:\n")
+    return rest.removesuffix("\n</persisted-output>") if found else shown
+
+
+def cut(text: str, chars: int) -> str:
+    """The first `chars` characters, never through a pair that makes one visible sign."""
+    if len(text) <= chars:
+        return text
+    end = chars
+    while end > max(chars - 16, 0) and _joins(text, end):
+        end -= 1
+    return text[:end]
+
+
+def _joins(text: str, at: int) -> bool:
+    here, before = text[at], text[at - 1]
+    return (
+        here in "\u200d\ufe0f\u20e3"
+        or before == "\u200d"
+        or "\u0300" <= here <= "\u036f"
+        or "\U0001f3fb" <= here <= "\U0001f3ff"
+        or ("\udc00" <= here <= "\udfff" and "\ud800" <= before <= "\udbff")
+    )
+
+
+def head_and_tail(text: str, address: str, chars: int) -> str:
+    """A long text of the user: how it begins, how it ends, and where all of it stands."""
+    half = max(chars // 2, 1)
+    middle = len(text) - 2 * half
+    return f"{cut(text, half)}\n[… {middle:,} characters left out; all of it: {address} …]\n{text[-half:]}"
+
+
+def result_text(blocks: Sequence[Block]) -> str:
+    """A result as preview text; what is no text is named by its kind."""
+    parts: list[str] = []
+    for block in blocks:
+        match block:
+            case Text():
+                parts.append(block.text)
+            case Media():
+                parts.append(f"[{block.kind} {block.media_type}]")
+            case Opaque():
+                parts.append(f"[{block.kind}]")
+            case _:
+                parts.append("")
+    return "\n".join(parts)
+
+
+def stub(use: ToolUse | None, result: ToolResult, address: str, *, whole: bool) -> str:
+    """One line that says what a consumed result was, and where it stands.
+
+    `whole` says that the result is still shown as it was, so that its size is known.
+    """
+    what = f"{use.name} {use.main}".strip() if use is not None else "result"
+    text = result_text(result.content)
+    size = f"{len(text):,} characters, " if whole else ""
+    if result.is_error:
+        said = error_line(text if whole else preview_of(text))
+        return f"[{what}: failed; {said}; {size}saved at {address}]"
+    return f"[{what}: {size}saved at {address}]"
+
+
+def short_input(call_input: dict[str, Any], address: str, over_chars: int) -> dict[str, Any] | None:
+    """The input of a consumed call with its long strings shortened, or None if none is long.
+
+    The shape stays, so the call is still valid for the tool's schema.
+    """
+    changed = False
+
+    def shorter(value: Any) -> Any:
+        nonlocal changed
+        if isinstance(value, str) and len(value) > over_chars:
+            changed = True
+            head = cut(value, _KEEP_ARGUMENT_CHARS)
+            return f"{head} [… {len(value):,} characters, saved at {address}]"
+        if isinstance(value, dict):
+            return {k: shorter(v) for k, v in value.items()}  # pyright: ignore[reportUnknownVariableType]
+        if isinstance(value, list):
+            return [shorter(v) for v in value]  # pyright: ignore[reportUnknownVariableType]
+        return value
+
+    shortened = {key: shorter(value) for key, value in call_input.items()}
+    return shortened if changed else None

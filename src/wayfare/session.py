@@ -1,0 +1,138 @@
+"""The one place that opens the real things: stores, clock, transcript, governor; later models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from wayfare.backends import FileBlobs, FileLog, InMemoryBlobs, InMemoryLog, OsDisk, Sync
+from wayfare.backends.disk import Disk
+from wayfare.clock import Clock, SystemClock
+from wayfare.context.budget import Budget
+from wayfare.context.pipeline import Governor
+from wayfare.context.scheduler import CachePolicy
+from wayfare.context.tool_use import Declared
+from wayfare.events import Watched, ignore
+from wayfare.tokens import Meter, TokenMeter
+from wayfare.transcript import Transcript
+
+TRANSCRIPTS: Final = ".transcripts"
+RESULTS: Final = ".task_outputs/tool-results"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Places:
+    """Where a workspace keeps its sessions; relative to its root.
+
+    Args:
+        workspace: The root every printed address is relative to.
+        transcripts: Folder of the logs, one folder a session.
+        results: Folder of the full tool results, one folder a session.
+    """
+
+    workspace: Path
+    transcripts: str = TRANSCRIPTS
+    results: str = RESULTS
+
+    def log(self, session: str) -> Path:
+        """The transcript of a session."""
+        return self.workspace / self.transcripts / session / "transcript.jsonl"
+
+
+def session_name(clock: Clock) -> str:
+    """A fresh session's name: the day, and what makes it unique."""
+    day = _day(clock.now())
+    return f"{day}-{clock.token()}"
+
+
+def _day(now: float) -> str:
+    from datetime import UTC, datetime
+
+    return datetime.fromtimestamp(now, UTC).strftime("%Y%m%d-%H%M%S")
+
+
+def file_transcript(
+    places: Places,
+    session: str,
+    *,
+    clock: Clock,
+    format: str = "anthropic",
+    sync: Sync = "always",
+    watch: Watched = ignore,
+    disk: Disk | None = None,
+) -> Transcript:
+    """The transcript of a session in files, not yet opened."""
+    disk = disk or OsDisk()
+    log = places.log(session)
+    return Transcript(
+        log=FileLog(log, disk=disk, sync=sync, clock=clock, gitignore_in=log.parent.parent),
+        blobs=FileBlobs(
+            places.workspace / places.results / session,
+            workspace=places.workspace,
+            readable=[places.workspace / places.results],
+            disk=disk,
+            sync=sync,
+            clock=clock,
+            gitignore_in=places.workspace / places.results.split("/")[0],
+        ),
+        contents=FileLog(
+            log.parent / "contents.tsv", disk=disk, sync=sync, clock=clock, lock_name=".contents.lock"
+        ),
+        path=f"{places.transcripts}/{session}/transcript.jsonl",
+        contents_path=f"{places.transcripts}/{session}/contents.tsv",
+        clock=clock,
+        format=format,
+        watch=watch,
+    )
+
+
+def memory_transcript(
+    session: str, *, clock: Clock, format: str = "anthropic", watch: Watched = ignore
+) -> Transcript:
+    """A transcript that lives in memory, for tests and for workspaces that cannot be written."""
+    return Transcript(
+        log=InMemoryLog(),
+        blobs=InMemoryBlobs(f"{RESULTS}/{session}"),
+        contents=InMemoryLog(),
+        path=f"{TRANSCRIPTS}/{session}/transcript.jsonl",
+        contents_path=f"{TRANSCRIPTS}/{session}/contents.tsv",
+        clock=clock,
+        format=format,
+        watch=watch,
+    )
+
+
+async def governed(
+    transcript: Transcript,
+    budget: Budget,
+    *,
+    clock: Clock | None = None,
+    meter: Meter | None = None,
+    watch: Watched = ignore,
+    declared: Declared | None = None,
+    cache: CachePolicy | None = None,
+    fixed_tokens: int = 0,
+) -> Governor:
+    """Open a transcript, begin it if it is new, and fold it into a governor.
+
+    Raises:
+        LeaseHeld: another process writes this session; names it.
+        WriteFailed: the storage is not writable.
+    """
+    found = await transcript.open()
+    if not found.entries:
+        await transcript.begin({"budget": budget.name, "window_tokens": budget.window_tokens})
+    governor = Governor(
+        transcript=transcript,
+        budget=budget,
+        meter=meter or TokenMeter(),
+        clock=clock or SystemClock(),
+        watch=watch,
+        declared=declared,
+        cache=cache,
+        fixed_tokens=fixed_tokens,
+    )
+    if found.entries:
+        await governor.resume()
+    return governor

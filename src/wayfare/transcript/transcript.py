@@ -1,0 +1,309 @@
+"""`Transcript`: the append-only log of one session, with the files that hold its big results."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import msgspec
+
+from wayfare.clock import Clock
+from wayfare.errors import NotFound, WriteFailed
+from wayfare.events import Event, Watched
+from wayfare.formats import codec
+from wayfare.messages import Message
+from wayfare.model import Usage
+from wayfare.store import Blobs, Log, Opened, Ref
+from wayfare.transcript import entries as en
+from wayfare.transcript import stored
+from wayfare.transcript.entries import Edit, EditEntry, Entry, MarkEntry, MessageEntry, UsageEntry
+
+HEAD: Final = "session"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entered:
+    """A message that stands in the log: its entry's number, the message as it can be read, and
+    for each result (by block) that has a file of its own the address of that file."""
+
+    id: int
+    time: float
+    message: Message
+    refs: Mapping[int, Ref] = field(default_factory=dict[int, Ref])
+    usage: Usage | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resumed:
+    """What opening found: entries read, and what had to be set aside."""
+
+    entries: int
+    torn_bytes: int = 0
+    torn_path: str = ""
+    unreadable_lines: tuple[int, ...] = ()
+
+
+class Transcript:
+    """The log of one session. One writer; every append is durable before it returns.
+
+    Args:
+        log: Where the lines stand.
+        blobs: Where big results stand.
+        contents: The table of contents of what was archived.
+        path: The log's printed address, from the workspace root.
+        contents_path: The table's printed address.
+        format: Wire format of the session's messages.
+        blob_chars: Results longer than this get a file of their own. Default 2,000.
+    """
+
+    def __init__(
+        self,
+        *,
+        log: Log,
+        blobs: Blobs,
+        contents: Log,
+        path: str,
+        contents_path: str,
+        clock: Clock,
+        format: str = "anthropic",
+        blob_chars: int = 2_000,
+        watch: Watched,
+    ) -> None:
+        self._log = log
+        self._blobs = blobs
+        self._contents = contents
+        self._clock = clock
+        self._watch = watch
+        self._blob_chars = blob_chars
+        self._next = 1
+        self._undone: frozenset[int] = frozenset()
+        self.path = path
+        self.contents_path = contents_path
+        self.format = format
+        self.head: Mapping[str, Any] = {}
+
+    async def open(self) -> Resumed:
+        """Ready the log: set a torn tail aside, count entries, note which edits were undone.
+
+        Raises:
+            LeaseHeld: another process writes this session; names it.
+            WriteFailed: the storage is not writable.
+        """
+        opened = await self._log.open()
+        await self._contents.open()
+        unreadable: list[int] = []
+        count = 0
+        async for line in self._log.read():
+            try:
+                entry = en.decode(line.content)
+            except ValueError:
+                unreadable.append(line.number)
+                self._next = max(self._next, line.number + 1)
+                continue
+            count += 1
+            self._next = max(self._next, entry.id + 1)
+            self._note(entry)
+        self._report(opened, unreadable)
+        return Resumed(
+            entries=count,
+            torn_bytes=opened.torn_bytes,
+            torn_path=opened.torn_path,
+            unreadable_lines=tuple(unreadable),
+        )
+
+    def _report(self, opened: Opened, unreadable: Sequence[int]) -> None:
+        if opened.torn_bytes:
+            text = f"the last write was cut: {opened.torn_bytes} bytes set aside in "
+            self._watch(Event(name="transcript.torn", text=text + opened.torn_path))
+        if unreadable:
+            text = f"{len(unreadable)} lines of {self.path} are not entries and were passed over"
+            self._watch(
+                Event(name="transcript.unreadable", text=text, fields={"lines": list(unreadable)})
+            )
+
+    def _note(self, entry: Entry) -> None:
+        if isinstance(entry, EditEntry) and entry.undoes:
+            self._undone |= frozenset(entry.undoes)
+        elif isinstance(entry, MarkEntry) and entry.name == HEAD:
+            self.head = entry.detail
+            self.format = str(entry.detail.get("format", self.format))
+
+    @property
+    def last_id(self) -> int:
+        """Number of the newest entry; 0 for an empty log."""
+        return self._next - 1
+
+    @property
+    def undone(self) -> frozenset[int]:
+        """Edits that count no longer."""
+        return self._undone
+
+    def address(self, first: int, last: int | None = None) -> Ref:
+        """The address of one entry, or of a run of entries."""
+        return Ref(path=self.path, first=first, last=first if last is None else last)
+
+    async def begin(self, detail: Mapping[str, Any]) -> None:
+        """Write the head of a new session."""
+        await self.mark(HEAD, {"format": self.format, **detail})
+
+    async def mark(self, name: str, detail: Mapping[str, Any] | None = None) -> MarkEntry:
+        """Note that something happened."""
+        entry = MarkEntry(**self._stamp(), name=name, detail=dict(detail or {}))
+        await self._append([entry])
+        return entry
+
+    async def add_usage(self, purpose: str, model: str, usage: Usage) -> UsageEntry:
+        """Note the usage of a call that added no message."""
+        entry = UsageEntry(**self._stamp(), purpose=purpose, model=model, usage=usage)
+        await self._append([entry])
+        return entry
+
+    async def add(
+        self, messages: Sequence[Message], *, usage: Usage | None = None, time: float | None = None
+    ) -> tuple[Entered, ...]:
+        """Append messages, their big results first, all in one write.
+
+        A message of another format, or one made here, is stored in the session's format (which
+        may take several entries for one message). `usage` belongs to the last of them.
+
+        Raises:
+            WriteFailed: nothing counts as written.
+        """
+        made: list[tuple[MessageEntry, Entered]] = []
+        at = self._clock.now() if time is None else time
+        for message in messages:
+            for whole in self._in_session_format(message):
+                made.append(await self._prepare(whole, self._next + len(made), at))
+        if made and usage is not None:
+            entry, entered = made[-1]
+            made[-1] = (
+                msgspec.structs.replace(entry, usage=usage),
+                Entered(
+                    id=entered.id, time=at, message=entered.message, refs=entered.refs, usage=usage
+                ),
+            )
+        await self._append([entry for entry, _ in made])
+        return tuple(entered for _, entered in made)
+
+    def _in_session_format(self, message: Message) -> Sequence[Message]:
+        if message.wire is not None and not message.edited and message.format == self.format:
+            return (message,)
+        own = codec(self.format)
+        return tuple(
+            msgspec.structs.replace(own.decode(wire), origin=message.origin)
+            for wire in own.encode_one(message)
+        )
+
+    async def _prepare(self, message: Message, id: int, at: float) -> tuple[MessageEntry, Entered]:
+        wire, refs = await stored.put_results(message, self._blobs, self._blob_chars, self._watch)
+        entry = MessageEntry(
+            v=en.VERSION, id=id, time=at, origin=message.origin, wire=wire, blobs=len(refs)
+        )
+        return entry, Entered(id=id, time=at, message=message, refs=refs)
+
+    async def commit(
+        self, edits: Sequence[Edit], *, before: int, after: int
+    ) -> tuple[EditEntry, ...]:
+        """Append a batch of edits, in one write. `before` and `after` are context tokens."""
+        batch = self._next
+        made = tuple(
+            EditEntry(
+                v=en.VERSION,
+                id=batch + at,
+                time=self._clock.now(),
+                by=edit.by,
+                reason=edit.reason,
+                ops=edit.ops,
+                batch=batch,
+                before=before,
+                after=after,
+            )
+            for at, edit in enumerate(edits)
+        )
+        await self._append(made)
+        return made
+
+    async def undo(self, edits: Sequence[int], reason: str) -> EditEntry:
+        """Take edits back, as an entry of its own; the caller folds again."""
+        entry = EditEntry(**self._stamp(), by="undo", reason=reason, undoes=tuple(edits))
+        await self._append([entry])
+        return entry
+
+    async def archive(self, lines: Sequence[str]) -> None:
+        """Add lines to the table of contents, durable when it returns."""
+        await self._contents.append([line.encode("utf-8", "surrogatepass") for line in lines])
+
+    async def entries(self, first: int = 1, last: int | None = None) -> AsyncIterator[Entry]:
+        """Entries by number, in order, read from the log; unreadable lines are passed over.
+
+        Entry numbers and line numbers agree unless a torn or unreadable line came between.
+        """
+        async for line in self._log.read(max(first, 1), None):
+            try:
+                entry = en.decode(line.content)
+            except ValueError:
+                continue
+            if last is not None and entry.id > last:
+                return
+            if entry.id >= first:
+                yield entry
+
+    async def entered(self, entry: MessageEntry) -> Entered:
+        """A message entry with its big results read back.
+
+        A result whose file is gone reads as a text that says so; the loss is reported.
+        """
+        wire, refs, lost = await stored.get_results(entry, self._blobs)
+        if lost:
+            text = f"entry {entry.id}: the archived result {lost[0]} is missing"
+            self._watch(Event(name="archive.missing", text=text, fields={"paths": list(lost)}))
+        message = codec(entry.format or self.format).decode(wire)
+        message = msgspec.structs.replace(message, origin=entry.origin)
+        return Entered(id=entry.id, time=entry.time, message=message, refs=refs, usage=entry.usage)
+
+    async def read(self, ref: Ref) -> bytes:
+        """The exact bytes an address leads to: a blob, the table of contents, or the text of
+        one entry or a run of entries.
+
+        Raises:
+            NotFound: it leads nowhere; the text says what was looked for.
+        """
+        if ref.path == self.contents_path:
+            return b"".join([line.content + b"\n" async for line in self._contents.read()])
+        if ref.path != self.path:
+            return await self._blobs.get(ref)
+        first = ref.first or 1
+        last = ref.last if ref.first is not None else None
+        texts: list[str] = []
+        async for entry in self.entries(first, last):
+            if isinstance(entry, MessageEntry):
+                texts.append(stored.readable((await self.entered(entry)).message))
+            elif ref.first is not None and first == last:
+                texts.append(en.encode(entry).decode("utf-8", "surrogatepass"))
+        if not texts:
+            raise NotFound(f"no entry {ref.first} in {self.path}", ref=str(ref))
+        return "\n".join(texts).encode("utf-8", "surrogatepass")
+
+    async def close(self) -> None:
+        """Flush and let go."""
+        await self._log.close()
+        await self._contents.close()
+
+    def _stamp(self) -> dict[str, Any]:
+        return {"v": en.VERSION, "id": self._next, "time": self._clock.now()}
+
+    async def _append(self, made: Sequence[Entry]) -> None:
+        if not made:
+            return
+        try:
+            await self._log.append([en.encode(entry) for entry in made])
+        except WriteFailed as error:
+            self._watch(Event(name="transcript.write_failed", text=str(error)))
+            raise
+        self._next += len(made)
+        for entry in made:
+            self._note(entry)
+
+
+__all__ = ["HEAD", "Entered", "Resumed", "Transcript"]
