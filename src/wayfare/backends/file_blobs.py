@@ -7,15 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wayfare.backends.disk import (
-    Disk,
+from wayfare.backends.disk import Disk, reading, storing
+from wayfare.backends.durable import (
     Sync,
     SyncPolicy,
     check_inside,
     in_thread,
     make_folders,
-    reading,
-    storing,
+    sweep_temps,
     write_whole,
 )
 from wayfare.backends.names import TWIN_NAMES, hash_endings, safe_name, split_name
@@ -66,6 +65,7 @@ class FileBlobs:
         self._policy = SyncPolicy(sync, sync_interval_seconds, self._clock)
         self._gitignore_in = gitignore_in
         self._durable: set[Path] = set()
+        self._swept = False
 
     async def put(self, name: str, content: bytes) -> Ref:
         """Store `content` under an address made of `name` (`call_1.txt`); see `Blobs.put`.
@@ -110,6 +110,9 @@ class FileBlobs:
                 clock=self._clock,
                 ignored=self._gitignore_in,
             )
+            if not self._swept:
+                sweep_temps(self._disk, self.root, self._clock)
+                self._swept = True
         for ending in hash_endings(hashed):
             path = self.root / f"{safe}-{ending}{suffix}"
             with storing(path):

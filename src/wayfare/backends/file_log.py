@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import socket
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,22 +12,19 @@ import anyio
 import msgspec
 from anyio.lowlevel import checkpoint
 
-from wayfare.backends.disk import (
-    Disk,
-    Held,
-    OpenFile,
+from wayfare.backends.disk import Disk, Held, OpenFile, reading, storing
+from wayfare.backends.durable import (
     Sync,
     SyncPolicy,
     check_inside,
     in_thread,
     make_folders,
-    reading,
-    storing,
     write_all,
     write_whole,
 )
 from wayfare.backends.line_index import MARK_BYTES, LineIndex
 from wayfare.backends.os_disk import OsDisk
+from wayfare.backends.process import read_note, this_process
 from wayfare.clock import Clock, SystemClock
 from wayfare.errors import LeaseHeld, WriteFailed
 from wayfare.store import Line, Log, Opened
@@ -210,14 +204,13 @@ class FileLog:
             return opened
 
     def _take_lock(self) -> Held:
-        now = self._clock.now()
-        note = msgspec.json.encode(
-            {"pid": os.getpid(), "host": socket.gethostname(), "since": round(now, 3)}
-        )
+        note = this_process().note(round(self._clock.now(), 3))
         held = self._disk.lock(self._lock_path, note)
         if held is not None:
             return held
-        holder, since = _read_note(self._disk, self._lock_path)
+        with suppress(OSError):
+            note = self._disk.read(self._lock_path, 0, 4_096)
+        holder, since = read_note(note)
         raise LeaseHeld(
             f"{self.path} is being written by {holder}{since}; "
             "end that process, or open the log for reading only",
@@ -323,16 +316,6 @@ class FileLog:
         finally:
             if lock is not None:
                 lock.release()
-
-
-def _read_note(disk: Disk, path: Path) -> tuple[str, str]:
-    """Who holds the lock and since when, as far as the lock's file tells."""
-    try:
-        note = msgspec.json.decode(disk.read(path, 0, 4_096), type=dict[str, str | int | float])
-        since = datetime.fromtimestamp(float(note["since"]), UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-        return f"process {note['pid']} on {note['host']}", f" since {since}"
-    except (OSError, KeyError, ValueError, OverflowError, msgspec.DecodeError):
-        return "another process", ""
 
 
 if TYPE_CHECKING:

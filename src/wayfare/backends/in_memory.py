@@ -12,9 +12,17 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from wayfare.backends.names import folded, hash_endings, safe_name, split_name, why_no_name
+from wayfare.backends.names import (
+    conflict,
+    hash_endings,
+    lease_held,
+    safe_name,
+    split_name,
+    twin_of,
+    why_no_name,
+)
 from wayfare.clock import Clock, SystemClock
-from wayfare.errors import Conflict, LeaseHeld, NotFound, WriteFailed
+from wayfare.errors import LeaseHeld, NotFound, WriteFailed
 from wayfare.store import Blobs, Docs, Leases, Line, Log, Opened, Ref
 from wayfare.store.ref import digest
 
@@ -140,7 +148,7 @@ class InMemoryDocs:
             Conflict: it is another one.
             WriteFailed: no such name is possible, or another name differs from it only by case.
         """
-        if reason := why_no_name(name) or _twin(name, self._shelf):
+        if reason := why_no_name(name) or twin_of(name, self._shelf):
             raise WriteFailed(f"cannot write {name!r}: {reason}", path=name, reason=reason)
         self._check(name, expected)
         self._shelf[name] = content
@@ -211,33 +219,6 @@ class InMemoryLeases:
         """Who holds it now, or None."""
         held = self._shelf.get(name)
         return held[0] if held is not None and held[1] > self._clock.now() else None
-
-
-def conflict(name: str, *, expected: str | None, found: str | None) -> Conflict:
-    """The error of a lost compare-and-swap, in words."""
-    if found is None:
-        what = "it is gone"
-    elif expected is None:
-        what = "it exists already"
-    else:
-        what = "it was changed by somebody else"
-    return Conflict(
-        f"{name!r} is not as it was read: {what}; read it again", expected=expected, found=found
-    )
-
-
-def lease_held(name: str, holder: str, expires_at: float | None) -> LeaseHeld:
-    """The error of a lease that somebody else keeps, in words."""
-    return LeaseHeld(f"{name!r} is held by {holder}", holder=holder, expires_at=expires_at)
-
-
-def _twin(name: str, names: dict[str, bytes]) -> str:
-    if name in names:
-        return ""
-    for other in names:
-        if folded(other) == folded(name):
-            return f"{other!r} exists and differs only by case or accents' form"
-    return ""
 
 
 if TYPE_CHECKING:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+
+from wayfare.errors import Conflict, LeaseHeld
 
 TWIN_NAMES = 1_000
 """So many files that hold other content than their name says are passed by before giving up."""
@@ -59,3 +61,29 @@ def why_no_name(name: str, *, max_bytes: int = 240) -> str:
     if len(name.encode()) > max_bytes:
         return f"the name is longer than {max_bytes} bytes"
     return ""
+
+
+def twin_of(name: str, names: Iterable[str]) -> str:
+    """Why `name` must not be made beside `names`; empty when it is one of them or unlike all."""
+    for other in names:
+        if other != name and folded(other) == folded(name):
+            return f"{other!r} is there and differs only in case or in how accents are written"
+    return ""
+
+
+def conflict(name: str, *, expected: str | None, found: str | None) -> Conflict:
+    """The error of a lost compare-and-swap, in words."""
+    if found is None:
+        what = "it is gone"
+    elif expected is None:
+        what = "it exists already"
+    else:
+        what = "it was changed by somebody else"
+    return Conflict(
+        f"{name!r} is not as it was read: {what}; read it again", expected=expected, found=found
+    )
+
+
+def lease_held(name: str, holder: str, expires_at: float | None) -> LeaseHeld:
+    """The error of a lease that somebody else keeps, in words."""
+    return LeaseHeld(f"{name!r} is held by {holder}", holder=holder, expires_at=expires_at)

@@ -1,0 +1,174 @@
+"""Writing so that a crash at any moment leaves either the old or the new: flushes, whole files."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Literal, ParamSpec, TypeVar
+
+from anyio import to_thread
+
+from wayfare.backends.disk import Disk, OpenFile
+from wayfare.clock import Clock
+
+Sync = Literal["always", "interval", "never"]
+"""When what was written is flushed to the disk: before each write returns (nothing acknowledged is
+ever lost), at most every so many seconds (a power cut loses so much), or whenever the operating
+system likes (a killed process still loses nothing, a power cut may)."""
+
+TEMP_PREFIX = ".wayfare-"
+TEMP_SUFFIX = ".tmp"
+STALE_TEMP_SECONDS = 3_600.0
+"""A temporary file older than this belongs to no writer that still lives."""
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+async def in_thread(function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+    """Run a blocking function in a worker thread, to its end even when the caller is cancelled.
+
+    A cancellation arrives before the function starts or at the caller's next await after it, so
+    that nobody is left wondering whether a write happened.
+    """
+    return await to_thread.run_sync(lambda: function(*args, **kwargs))
+
+
+class SyncPolicy:
+    """Decides, write by write, whether to flush now.
+
+    Args:
+        mode: see `Sync`.
+        interval_seconds: for `"interval"`; other modes ignore it.
+    """
+
+    def __init__(self, mode: Sync, interval_seconds: float, clock: Clock) -> None:
+        self.mode = mode
+        self._interval_seconds = interval_seconds
+        self._clock = clock
+        self._last: float | None = None
+
+    def due(self) -> bool:
+        """Whether the write at hand must be flushed before it is acknowledged."""
+        if self.mode != "interval":
+            return self.mode == "always"
+        return self._last is None or self._clock.monotonic() - self._last >= self._interval_seconds
+
+    def done(self) -> None:
+        """Note that everything written so far is flushed."""
+        if self.mode == "interval":
+            self._last = self._clock.monotonic()
+
+
+def write_all(file: OpenFile, content: bytes) -> None:
+    """Write every byte, in one system call unless the disk takes fewer at a time.
+
+    Raises:
+        OSError: the disk refused; a prefix of `content` may stand in the file.
+    """
+    taken = file.write(content)
+    if taken == len(content):
+        return
+    rest = memoryview(content)[taken:]
+    while rest:
+        taken = file.write(rest)
+        if taken == 0:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        rest = rest[taken:]
+
+
+def write_whole(
+    disk: Disk,
+    path: Path,
+    content: bytes,
+    *,
+    clock: Clock,
+    sync: bool,
+    sync_folder: bool | None = None,
+) -> None:
+    """Replace a file in one step: temp file, flush, rename, flush of the folder.
+
+    `sync` flushes the file before it gets its name, `sync_folder` (None: as `sync`) the name.
+
+    The temp file's name cannot be guessed and it must not exist, so nothing planted is followed.
+    After a crash at any point either the old or the new content stands, whole.
+
+    Raises:
+        OSError: the old content stands, unless only the flush of the folder failed.
+    """
+    temp, file = _open_temp(disk, path.parent, clock)
+    try:
+        try:
+            write_all(file, content)
+            if sync:
+                file.sync()
+        finally:
+            file.close()
+        disk.rename(temp, path)
+    except Exception:
+        with suppress(OSError):
+            disk.unlink(temp)
+        raise
+    if sync if sync_folder is None else sync_folder:
+        disk.sync_folder(path.parent)
+
+
+def _open_temp(disk: Disk, folder: Path, clock: Clock) -> tuple[Path, OpenFile]:
+    for _ in range(100):
+        temp = folder / f"{TEMP_PREFIX}{clock.token()}{TEMP_SUFFIX}"
+        with suppress(FileExistsError):  # left behind by a crash, or planted: take another name
+            return temp, disk.open(temp, exclusive=True)
+    raise FileExistsError(errno.EEXIST, "a hundred temporary names in a row are taken", str(folder))
+
+
+def make_folders(
+    disk: Disk, folder: Path, *, sync: bool, clock: Clock, ignored: Path | None
+) -> None:
+    """Make `folder` and what is missing above it, each flushed into its parent.
+
+    Args:
+        ignored: One of the folders on the way; when it is made here (or found empty, as a crash
+            may leave it) it gets a `.gitignore` that keeps its contents out of git.
+
+    Raises:
+        OSError: a folder could not be made.
+    """
+    missing: list[Path] = []
+    at = folder
+    while disk.stat(at) is None and at != at.parent:
+        missing.append(at)
+        at = at.parent
+    for path in reversed(missing):
+        with suppress(FileExistsError):
+            disk.make_folder(path)
+        if sync:
+            disk.sync_folder(path.parent)
+    if ignored is not None and (ignored in missing or not disk.entries(ignored)):
+        write_whole(disk, ignored / ".gitignore", b"*\n", clock=clock, sync=sync)
+
+
+def check_inside(disk: Disk, path: Path, inside: Path) -> None:
+    """Make sure that `path`, links followed, stands in `inside`.
+
+    Raises:
+        OSError: it does not (`ELOOP`).
+    """
+    if not disk.resolve(path).is_relative_to(disk.resolve(inside)):
+        raise OSError(errno.ELOOP, f"leads out of {inside} through a symbolic link", str(path))
+
+
+def sweep_temps(disk: Disk, folder: Path, clock: Clock) -> None:
+    """Remove what writers that died left behind more than `STALE_TEMP_SECONDS` ago.
+
+    Raises:
+        OSError: the folder cannot be listed.
+    """
+    oldest_ns = (clock.now() - STALE_TEMP_SECONDS) * 1e9
+    for name, found in disk.entries(folder).items():
+        temp = name.startswith(TEMP_PREFIX) and name.endswith(TEMP_SUFFIX)
+        if temp and found.mtime_ns < oldest_ns:
+            with suppress(OSError):
+                disk.unlink(folder / name)
