@@ -6,7 +6,13 @@ from wayfare.backends.file_blobs import FileBlobs
 from wayfare.backends.file_docs import FileDocs
 from wayfare.backends.file_leases import FileLeases
 from wayfare.backends.file_log import FileLog, is_json_line
-from wayfare.backends.in_memory import InMemoryBlobs, InMemoryDocs, InMemoryLeases, InMemoryLog
+from wayfare.backends.in_memory import (
+    InMemoryBlobs,
+    InMemoryDocs,
+    InMemoryLeases,
+    InMemoryLog,
+    LogShelf,
+)
 from wayfare.backends.os_disk import OsDisk
 
 __all__ = [
@@ -19,6 +25,7 @@ __all__ = [
     "InMemoryDocs",
     "InMemoryLeases",
     "InMemoryLog",
+    "LogShelf",
     "OsDisk",
     "Sync",
     "is_json_line",

@@ -98,7 +98,7 @@ class FileLeases:
         while other := await in_thread(self._try, name, holder, seconds):
             left = deadline - self._clock.monotonic()
             if left <= 0:
-                raise lease_held(name, f"{other.holder} ({other.process})", other.expires_at)
+                raise lease_held(name, other.holder, other.expires_at, process=str(other.process))
             await self._sleep(min(self._poll_seconds, left))
 
     async def release(self, name: str, *, holder: str) -> None:
@@ -138,7 +138,7 @@ class FileLeases:
                 if lease is not None and not own and self._holds(lease):
                     return lease
                 lease = _Lease(
-                    name=name,
+                    name=name.encode(errors="replace").decode(),
                     holder=holder,
                     pid=process.pid,
                     host=process.host,

@@ -84,6 +84,7 @@ def conflict(name: str, *, expected: str | None, found: str | None) -> Conflict:
     )
 
 
-def lease_held(name: str, holder: str, expires_at: float | None) -> LeaseHeld:
+def lease_held(name: str, holder: str, expires_at: float | None, *, process: str = "") -> LeaseHeld:
     """The error of a lease that somebody else keeps, in words."""
-    return LeaseHeld(f"{name!r} is held by {holder}", holder=holder, expires_at=expires_at)
+    who = f"{holder} ({process})" if process else holder
+    return LeaseHeld(f"{name!r} is held by {who}", holder=holder, expires_at=expires_at)
