@@ -53,6 +53,23 @@ class _Anchor:
     edits: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Level:
+    """How hard to press: shares of the usual preview, recent tail and digest that may stay."""
+
+    preview_share: float
+    tail_share: float
+    room_share: float
+
+
+_LEVELS = (
+    _Level(preview_share=1.0, tail_share=1.0, room_share=1.0),
+    _Level(preview_share=0.25, tail_share=0.25, room_share=0.5),
+    _Level(preview_share=0.0, tail_share=0.0, room_share=0.25),
+    _Level(preview_share=0.0, tail_share=0.0, room_share=0.05),
+)
+
+
 @dataclass(slots=True, kw_only=True)
 class _Plan:
     """Edits gathered so far and the view as it will be with them."""
@@ -224,12 +241,18 @@ class Governor:
         self._microcompact(plan, aim)
         if not self.budget.at_once and not aim.met(plan.view.total):
             self._condense(plan, aim, self.budget.tail_share)
-        for tail_share in (self.budget.tail_share, self.budget.tail_share / 4, 0.0):
+        for level in _LEVELS:
             if not aim.over(plan.view.total):
                 return
-            self._take(plan, fit.plan(plan.view, self.budget, aim, self._addresses))
+            preview_chars = int(self.budget.fit_preview_chars * level.preview_share)
+            self._take(
+                plan,
+                fit.plan(plan.view, self.budget, aim, self._addresses, preview_chars=preview_chars),
+            )
             if aim.over(plan.view.total):
-                self._condense(plan, aim, tail_share)
+                self._condense(
+                    plan, aim, self.budget.tail_share * level.tail_share, level.room_share
+                )
         if aim.over(plan.view.total):
             raise self._cannot_fit(plan.view)
 
@@ -239,7 +262,7 @@ class Governor:
             microcompact.plan(plan.view, self.budget, aim, self._addresses, self._declared),
         )
 
-    def _condense(self, plan: _Plan, aim: Goal, tail_share: float) -> None:
+    def _condense(self, plan: _Plan, aim: Goal, tail_share: float, room_share: float = 1.0) -> None:
         ratio = self.calibration.ratio
         self._take(
             plan,
@@ -251,6 +274,7 @@ class Governor:
                 self._addresses,
                 tail_tokens=int(self.budget.share(tail_share) / ratio),
                 ratio=ratio,
+                room_share=room_share,
             ),
         )
 

@@ -5,7 +5,7 @@ Every form carries the address that leads back to the exact bytes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -106,7 +106,9 @@ def stub(use: ToolUse | None, result: ToolResult, address: str, *, whole: bool) 
     return f"[{what}: {size}saved at {address}]"
 
 
-def short_input(call_input: dict[str, Any], address: str, over_chars: int) -> dict[str, Any] | None:
+def short_input(
+    call_input: Mapping[str, Any], address: str, over_chars: int
+) -> dict[str, Any] | None:
     """The input of a consumed call with its long strings shortened, or None if none is long.
 
     The shape stays, so the call is still valid for the tool's schema.

@@ -76,7 +76,10 @@ def _kind(call: ToolCall) -> Kind:
     command = call.input.get("command")
     if call.name == "str_replace_editor" and isinstance(command, str):
         return _EDITOR_KINDS.get(command, "edit")
-    return next((kind for kind, words in _KINDS if words.search(call.name)), "other")
+    for kind, words in _KINDS:
+        if words.search(call.name):
+            return kind
+    return "other"
 
 
 def _path(call: ToolCall) -> str:

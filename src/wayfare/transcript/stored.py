@@ -131,13 +131,15 @@ async def get_results(
     lost: list[str] = []
 
     async def resolved(value: object, at: int) -> object:
-        mapping = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+        if not isinstance(value, dict):
+            return value
+        mapping = cast("dict[str, Any]", value)
         key = _content_key(mapping)
         if key is None:
-            return value
+            return mapping
         held = mapping[key]
         if not isinstance(held, dict) or BLOB not in held:
-            return value
+            return mapping
         told = cast("Mapping[str, Any]", held[BLOB])
         ref = Ref(path=str(told["path"]), bytes=int(told["bytes"]), sha256=str(told["sha256"]))
         refs[at] = ref

@@ -31,19 +31,25 @@ def plan(
     *,
     tail_tokens: int,
     ratio: float,
+    room_share: float = 1.0,
 ) -> list[Edit]:
-    """One edit that collapses all but the newest `tail_tokens` (raw) of the view."""
+    """One edit that collapses all but the newest `tail_tokens` (raw) of the view.
+
+    `room_share` shrinks the digest below its usual length where even that does not fit.
+    """
     slots = view.slots()
     head = next(
         (i for i, s in enumerate(slots) if s.message.role not in ("system", "developer")), 0
     )
     cut_at = tail_start(slots, tail_tokens)
     older = slots[head:cut_at]
-    if not older or (len(older) == 1 and older[0].made):
+    if not older:
         return []
-    keep = kept_words(view, older, int(budget.share(budget.user_share) / ratio))
-    room = _room(budget, goal)
+    keep = kept_words(view, older, int(budget.share(budget.user_share) * room_share / ratio))
+    room = _room(budget, goal, room_share)
     text = marker("[Compacted]", view, older, ledger, addresses, room)
+    if len(text) >= sum(slot.load.chars for slot in older if slot.entry not in keep):
+        return []
     op = collapse(older, text, keep=keep)
     return [
         Edit(
@@ -94,7 +100,7 @@ def marker(
     """The text that stands for what was collapsed."""
     at = view.position(view.active_request)
     request = view[at].message.text if at is not None else ""
-    shown = cut(request, _REQUEST_CHARS)
+    shown = cut(request, min(_REQUEST_CHARS, max(room.chars // 3, 200)))
     if len(shown) < len(request):
         shown += f"\n[… in full: {addresses.transcript}#{view.active_request}]"
     first = archived(older)
@@ -111,10 +117,16 @@ def marker(
     )
 
 
-def _room(budget: Budget, goal: Goal) -> Room:
-    chars = max(int(goal.limit.tokens * 0.15) * _CHARS_A_TOKEN, 600)
+def is_prompt(slot: Slot) -> bool:
+    """Whether the slot is a system prompt that travels in the list."""
+    return slot.message.role in ("system", "developer")
+
+
+def _room(budget: Budget, goal: Goal, share: float) -> Room:
+    chars = min(max(int(goal.limit.tokens * 0.15) * _CHARS_A_TOKEN, 600), 12_000)
+    chars = max(int(chars * share), 200)
     return Room(
-        chars=min(chars, 12_000),
+        chars=chars,
         file_name_chars=min(budget.file_name_chars, chars // 4),
         identifier_chars=min(budget.identifier_chars, chars // 3),
     )

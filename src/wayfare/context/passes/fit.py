@@ -1,80 +1,123 @@
-"""Fit: still over the limit, so results are cut to a preview largest first, unread ones and the
-newest message too; and, last, a user's text too large for the window to a head and a tail."""
+"""Fit: still over the limit, so texts are cut to a preview, largest first.
+
+Results first, unread ones and the newest message too; then the arguments of calls; then texts that
+take more than their share by themselves (the active request last, and only beyond its share).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from wayfare.context.budget import Budget, Goal
-from wayfare.context.stubs import Addresses, head_and_tail, persisted, preview_of, result_text
+from wayfare.context.stubs import (
+    Addresses,
+    head_and_tail,
+    persisted,
+    preview_of,
+    result_text,
+    short_input,
+)
 from wayfare.context.view import Slot, View
-from wayfare.messages import Text, ToolResult
-from wayfare.tokens import Load
-from wayfare.transcript import Edit, SetText
+from wayfare.messages import Text, ToolCall, ToolResult
+from wayfare.tokens import Load, Meter
+from wayfare.transcript import Edit, SetInput, SetText
+
+_LONG_ARGUMENT_CHARS = 400
 
 
-class _Found(NamedTuple):
-    slot: Slot
-    block: int
-    text: str
-    shown: str
-    is_result: bool
+class _Cut(NamedTuple):
+    op: SetText | SetInput
+    saved: Load
+    what: str
 
 
-def plan(view: View, budget: Budget, goal: Goal, addresses: Addresses) -> list[Edit]:
-    """Cut the largest texts until the view is within the limit."""
+def plan(
+    view: View, budget: Budget, goal: Goal, addresses: Addresses, *, preview_chars: int
+) -> list[Edit]:
+    """Cut the largest texts until the view is within the limit.
+
+    `preview_chars` is what stays of a result; 0 leaves its address alone.
+    """
     edits: list[Edit] = []
     left = view.total
-    found = _results(view, budget, addresses)
-    found.sort(key=lambda f: len(f.shown) - len(f.text))
-    for one in [*found, *_texts(view, budget, goal, addresses)]:
-        if not goal.over(left):
-            break
-        tokens = view.meter.text(one.text) - view.meter.text(one.shown)
-        if tokens <= 0:
-            continue
-        left -= Load(tokens, len(one.text) - len(one.shown), len(one.text) - len(one.shown))
-        what = "a result" if one.is_result else "a message"
-        edits.append(
-            Edit(
-                by="fit",
-                reason=f"{what} of {len(one.text):,} characters, over the limit",
-                ops=(SetText(one.slot.entry, one.block, one.shown),),
-            )
-        )
+    for cuts in (
+        _results(view, addresses, preview_chars),
+        _arguments(view, addresses),
+        _texts(view, budget, goal, addresses, preview_chars),
+    ):
+        for one in sorted(cuts, key=lambda c: -c.saved.tokens):
+            if not goal.over(left):
+                return edits
+            if one.saved.tokens > 0:
+                left -= one.saved
+                edits.append(Edit(by="fit", reason=f"{one.what}, over the limit", ops=(one.op,)))
     return edits
 
 
-def _results(view: View, budget: Budget, addresses: Addresses) -> list[_Found]:
-    found: list[_Found] = []
+def saved(meter: Meter, old: str, new: str) -> Load:
+    """What showing `new` in the place of `old` saves."""
+    chars = len(old) - len(new)
+    return Load(meter.text(old) - meter.text(new), chars, chars)
+
+
+def _results(view: View, addresses: Addresses, preview_chars: int) -> Iterator[_Cut]:
     for slot in view:
         for at, block in enumerate(slot.message.blocks):
             if not isinstance(block, ToolResult):
                 continue
             number = slot.block_number(at)
+            address = addresses.of(slot, number)
             text = result_text(block.content)
             whole = preview_of(text) if number in slot.shortened else text
-            shown = persisted(addresses.of(slot, number), whole, budget.fit_preview_chars)
-            if len(shown) < len(text):
-                found.append(_Found(slot, number, text, shown, True))
-    return found
+            shown = (
+                persisted(address, whole, preview_chars)
+                if preview_chars
+                else f"[saved at {address}]"
+            )
+            yield _Cut(
+                SetText(slot.entry, number, shown),
+                saved(view.meter, text, shown),
+                f"a result of {len(text):,} characters",
+            )
 
 
-def _texts(view: View, budget: Budget, goal: Goal, addresses: Addresses) -> list[_Found]:
-    """Texts that by themselves take more than their share of the limit: users' pastes, mostly."""
-    found: list[_Found] = []
-    most = max(int(goal.limit.tokens * budget.request_share), 1)
+def _arguments(view: View, addresses: Addresses) -> Iterator[_Cut]:
     for slot in view:
         for at, block in enumerate(slot.message.blocks):
-            if not isinstance(block, Text) or slot.made or at in slot.shortened:
+            number = slot.block_number(at)
+            if not isinstance(block, ToolCall) or number in slot.shortened:
                 continue
-            tokens = slot.load.tokens
-            if tokens <= most and slot.entry == view.active_request:
+            shorter = short_input(block.input, _own(addresses, slot), _LONG_ARGUMENT_CHARS)
+            if shorter is not None:
+                old, new = (sum(len(str(v)) for v in i.values()) for i in (block.input, shorter))
+                share = (old - new) / max(slot.load.chars, 1)
+                load = Load(int(slot.load.tokens * share), old - new, old - new)
+                yield _Cut(SetInput(slot.entry, number, shorter), load, "arguments of a call")
+
+
+def _texts(
+    view: View, budget: Budget, goal: Goal, addresses: Addresses, preview_chars: int
+) -> Iterator[_Cut]:
+    most = max(int(goal.limit.tokens * budget.request_share), 1)
+    for slot in view:
+        is_request = slot.entry == view.active_request
+        if slot.made or (is_request and slot.load.tokens <= most and preview_chars):
+            continue
+        share = most / 2 if is_request else most / 8
+        for at, block in enumerate(slot.message.blocks):
+            number = slot.block_number(at)
+            if not isinstance(block, Text) or number in slot.shortened:
                 continue
-            room = max(int(len(block.text) * most / max(tokens, 1) / 2), budget.fit_preview_chars)
-            address = f"{addresses.transcript}#{slot.entry}"
-            shown = head_and_tail(block.text, address, room)
-            if len(shown) < len(block.text):
-                found.append(_Found(slot, slot.block_number(at), block.text, shown, False))
-    found.sort(key=lambda f: len(f.shown) - len(f.text))
-    return found
+            chars = int(len(block.text) * share / max(slot.load.tokens, 1))
+            shown = head_and_tail(block.text, _own(addresses, slot), max(chars, preview_chars, 200))
+            load = saved(view.meter, block.text, shown)
+            yield _Cut(
+                SetText(slot.entry, number, shown),
+                load,
+                f"a text of {len(block.text):,} characters",
+            )
+
+
+def _own(addresses: Addresses, slot: Slot) -> str:
+    return f"{addresses.transcript}#{slot.entry}"
