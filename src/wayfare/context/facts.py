@@ -79,6 +79,7 @@ class Ledger:
         self.identifiers: OrderedDict[str, None] = OrderedDict()
         self.todos: tuple[Mapping[str, Any], ...] = ()
         self.last_words: Said | None = None
+        self.active_words = ""
 
     def add(self, entered: Entered) -> None:
         """Take note of one message."""
@@ -91,6 +92,8 @@ class Ledger:
             return
         for result in message.results:
             self._result(result, entered.id)
+        if message.origin is Origin.USER:
+            self.active_words = message.text
         if message.origin is Origin.USER and message.text.strip():
             _put(self.requests, entered.id, _said(entered.id, message.text), _REQUESTS_KEPT)
             self._names(message.text)

@@ -1,0 +1,80 @@
+"""Whether everything that entered and is no longer visible can be had back from a request.
+
+Only the text of the request is given. Addresses in it are followed with the runtime's own reader,
+in at most two reads: to the bytes, or through the table of contents to an address that leads to
+them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from wayfare.messages import Message
+from wayfare.replay.needed import leaves, spoken
+from wayfare.store import Ref
+from wayfare.transcript import MessageEntry, Transcript
+
+_ADDRESS: Final = re.compile(
+    r"[^\s,;()\[\]<>\"'`]+\.(?:jsonl(?:#\d+(?:-\d+)?)|tsv|txt|json|png|jpeg|gif|webp)"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reachable:
+    """Texts that entered, those visible, those recovered by an address, those that are not."""
+
+    texts: int
+    visible: int
+    recovered: int
+    lost: tuple[int, ...]
+
+    @property
+    def share(self) -> float:
+        """Share that is visible or can be had back."""
+        return 1.0 if not self.texts else (self.visible + self.recovered) / self.texts
+
+
+async def reachable(transcript: Transcript, request: Sequence[Message]) -> Reachable:
+    """Judge one request against the whole log behind it, text by text."""
+    shown = "\n".join(spoken(m) for m in request)
+    entries, paths = await _addressed(transcript, shown)
+    texts = visible = recovered = 0
+    lost: list[int] = []
+    async for entry in transcript.entries():
+        if not isinstance(entry, MessageEntry):
+            continue
+        entered = await transcript.entered(entry)
+        for number, block in enumerate(entered.message.blocks):
+            ref = entered.refs.get(number)
+            for text in leaves(block):
+                if not text.strip():
+                    continue
+                texts += 1
+                if text in shown:
+                    visible += 1
+                elif entry.id in entries or (ref is not None and ref.path in paths):
+                    recovered += 1
+                else:
+                    lost.append(entry.id)
+    return Reachable(texts=texts, visible=visible, recovered=recovered, lost=tuple(lost))
+
+
+async def _addressed(transcript: Transcript, shown: str) -> tuple[set[int], set[str]]:
+    """Entries and files that the text leads to, at once or through the table of contents."""
+    direct = {found[0] for found in _ADDRESS.finditer(shown)}
+    if transcript.contents_path in direct:
+        table = (await transcript.read(Ref(path=transcript.contents_path))).decode("utf-8")
+        direct |= {line.rpartition("\t")[2] for line in table.splitlines() if line}
+    entries: set[int] = set()
+    paths: set[str] = set()
+    for address in direct:
+        ref = Ref.parse(address)
+        if ref.path == transcript.path and ref.first is not None:
+            if ref.last is None or ref.last - ref.first < 200:
+                entries |= set(range(ref.first, (ref.last or ref.first) + 1))
+        else:
+            paths.add(ref.path)
+    return entries, paths
