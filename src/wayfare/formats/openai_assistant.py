@@ -31,8 +31,6 @@ def function_name(call_id: str) -> str | None:
 def read_assistant(wire: WireValue) -> tuple[Block, ...]:
     """Its blocks: thinking, what is said, calls."""
     blocks = list(read_content(wire.get("content")))
-    if len(wire) <= 2 and not blocks:
-        return ()
     if (thinking := _read_thinking(wire)) is not None:
         blocks[:0] = thinking
     refusal = wire.get("refusal")
