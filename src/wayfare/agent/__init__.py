@@ -1,0 +1,1 @@
+"""The agent: its loop, its tools, and what they may do (permissions, hooks, sandbox, trust)."""
