@@ -117,7 +117,8 @@ class InMemoryBlobs:
         content = self._shelf.get(ref.path) if ref.first is None else None
         if content is None:
             raise NotFound(f"there is no blob at {ref}", ref=str(ref))
-        if ref.bytes not in (-1, len(content)) or ref.sha256 not in ("", digest(content)):
+        changed = not digest(content).startswith(ref.sha256)
+        if ref.bytes not in (-1, len(content)) or changed:
             raise NotFound(f"{ref} holds other bytes than the address says", ref=str(ref))
         return content
 

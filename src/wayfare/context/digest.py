@@ -8,10 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from wayfare.context import names
 from wayfare.context.facts import Ledger, Said
+from wayfare.context.rendering import Rendering
 from wayfare.context.stubs import Addresses, cut
+from wayfare.messages import Message, Origin, Text
+from wayfare.transcript import Collapse
+
+_REQUEST_CHARS: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,3 +96,30 @@ def name_index(ledger: Ledger, room: Room, extra: Iterable[str] = ()) -> Iterato
     identifiers = names.listed(reversed(ledger.identifiers), room.identifier_chars)
     if identifiers:
         yield f"Identifiers: {identifiers}"
+
+
+def marker(op: Collapse, span: tuple[int, int], request: str, rendering: Rendering) -> Message:
+    """The message that stands for what a `Collapse` took out of the context."""
+    addresses, ledger = rendering.addresses, rendering.ledger
+    room = Room(chars=op.room[0], file_name_chars=op.room[1], identifier_chars=op.room[2])
+    if op.form == "snip":
+        first, last = span
+        lines = [
+            f"[{last - first + 1} messages archived at {addresses.run(first, last)}]",
+            f"Table of contents: {addresses.contents}",
+            *name_index(ledger, room),
+        ]
+    else:
+        shown = cut(request, min(_REQUEST_CHARS, max(room.chars // 3, 200)))
+        if len(shown) < len(request):
+            shown += "\n[… in full below]"
+        lines = [
+            "[Compacted]",
+            "Current user request:",
+            shown,
+            "Conversation summary (reference only):",
+            digest(ledger, addresses, room),
+            f"Full transcript: {addresses.run(1, span[1])} (table of contents: {addresses.contents})",
+        ]
+    text = "\n".join(lines)
+    return Message(role="user", blocks=(Text(text=text),), origin=Origin.SUMMARY)

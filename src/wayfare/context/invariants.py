@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from wayfare.context.groups import carries_results, groups
-from wayfare.context.ops import has_surrogates
+from wayfare.context.unicode_text import has_surrogates
 from wayfare.context.view import Slot, View
 from wayfare.errors import BrokenView
 from wayfare.messages import Message, Opaque, Text, Thinking, ToolResult

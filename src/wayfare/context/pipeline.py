@@ -16,6 +16,7 @@ from wayfare.context.contents import contents_lines
 from wayfare.context.facts import Ledger
 from wayfare.context.groups import groups, open_step
 from wayfare.context.passes import condense, fit, microcompact, offload, repair, snip
+from wayfare.context.rendering import Rendering
 from wayfare.context.scheduler import CachePolicy, Pace
 from wayfare.context.signed import unbound
 from wayfare.context.stubs import Addresses
@@ -120,6 +121,9 @@ class Governor:
     def _reset(self) -> None:
         self.view = View(self._meter)
         self.ledger = Ledger(self._declared)
+        self._rendering = Rendering(
+            addresses=self._addresses, ledger=self.ledger, declared=self._declared
+        )
         self.calibration = Calibration()
         self._anchor: _Anchor | None = None
         self._checked = 0
@@ -138,7 +142,7 @@ class Governor:
             if isinstance(entry, MessageEntry):
                 self._enter(await self.transcript.entered(entry))
             elif isinstance(entry, EditEntry) and entry.id not in undone and not entry.undoes:
-                self.view = self.view.edited(entry)
+                self.view = self.view.edited(entry, self._rendering)
                 self._archived = max(self._archived, _last_archived(entry))
         self._offloaded = self._checked = 0
 
@@ -215,7 +219,7 @@ class Governor:
         before = self._tokens(self.view)
         plan = _Plan(view=self.view)
         self._take(plan, repair.plan(plan.view, self._checked))
-        self._take(plan, offload.plan(plan.view, self.budget, self._addresses, self._offloaded))
+        self._take(plan, offload.plan(plan.view, self.budget, self._offloaded))
         self._shrink(plan)
         edits = await self._commit(plan, before)
         self._verify(plan)
@@ -233,7 +237,7 @@ class Governor:
     def _shrink(self, plan: _Plan) -> None:
         """The passes, in order, where the limit forces them or they pay."""
         aim = self._goal(plan.view)
-        self._take(plan, snip.plan(plan.view, self.budget, self.ledger, self._addresses))
+        self._take(plan, snip.plan(plan.view, self.budget))
         if not aim.over(plan.view.total):
             if self._worthwhile(plan.view):
                 self._microcompact(plan, aim)
@@ -270,8 +274,6 @@ class Governor:
                 plan.view,
                 self.budget,
                 aim,
-                self.ledger,
-                self._addresses,
                 tail_tokens=int(self.budget.share(tail_share) / ratio),
                 ratio=ratio,
                 room_share=room_share,
@@ -305,7 +307,7 @@ class Governor:
             whole = unbound(edit, plan.view, at, open_step(plan.view.slots()))
             plan.touched = min(plan.touched, at)
             plan.edits.append(whole)
-            plan.view = plan.view.edited(self._predicted(whole, len(plan.edits)))
+            plan.view = plan.view.edited(self._predicted(whole, len(plan.edits)), self._rendering)
 
     def _predicted(self, edit: Edit, number: int) -> EditEntry:
         return EditEntry(
@@ -398,7 +400,7 @@ class Governor:
         """
         plan = _Plan(view=self.view)
         self._take(plan, repair.plan(plan.view, self._checked))
-        self._take(plan, offload.plan(plan.view, self.budget, self._addresses, self._offloaded))
+        self._take(plan, offload.plan(plan.view, self.budget, self._offloaded))
         self._shrink(plan)
         told: dict[str, int] = {}
         for edit in plan.edits:

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from wayfare.context.facts import error_line
 from wayfare.context.tool_use import ToolUse
-from wayfare.context.view import Slot
 from wayfare.messages import Block, Media, Opaque, Text, ToolResult
+from wayfare.store import Ref
 
 _KEEP_ARGUMENT_CHARS: Final = 80
 
@@ -24,26 +24,31 @@ class Addresses:
     transcript: str
     contents: str
 
-    def of(self, slot: Slot, block: int) -> str:
-        """The address of one block (by its original number) of a slot."""
-        ref = slot.refs.get(block)
-        return str(ref) if ref is not None else f"{self.transcript}#{slot.entry}"
+    def of(self, refs: Mapping[int, Ref], entry: int, block: int) -> str:
+        """The address of one block (by its original number) of an entry with these files."""
+        ref = refs.get(block)
+        return str(ref) if ref is not None else f"{self.transcript}#{entry}"
 
     def run(self, first: int, last: int) -> str:
         """The address of a run of entries."""
         return f"{self.transcript}#{first}-{last}"
 
 
-def persisted(address: str, text: str, preview_chars: int) -> str:
-    """The stand-in for a large result: its address and how it begins."""
+SILENT: Final = "(no output)"
+
+
+def preview(address: str, text: str, chars: int) -> str:
+    """The stand-in for a large result: its address and how it begins (0: its address alone)."""
+    if not chars:
+        return f"[saved at {address}]"
     return (
         f"<persisted-output>\nFull output: {address}\nPreview:\n"
-        f"{cut(text, preview_chars)}\n</persisted-output>"
+        f"{cut(text, chars)}\n</persisted-output>"
     )
 
 
 def preview_of(shown: str) -> str:
-    """The preview inside a stand-in that `persisted` made; any other stand-in as it is."""
+    """The preview inside a stand-in that `preview` made; any other stand-in as it is."""
     _, found, rest = shown.partition("\nPreview:\n")
     return rest.removesuffix("\n</persisted-output>") if found else shown
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from wayfare.context import ops
-from wayfare.messages import Message, Origin
+from wayfare.context.digest import marker
+from wayfare.context.rendering import MessageOp, Rendering, Shown, rendered
+from wayfare.messages import Block, Message, Origin
 from wayfare.store import Ref
-from wayfare.tokens import Load, Meter
-from wayfare.transcript import Collapse, EditEntry, Entered, Insert
+from wayfare.tokens import Load, Meter, total
+from wayfare.transcript import Collapse, EditEntry, Entered, Insert, Stub
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +36,16 @@ class Slot:
     shortened: frozenset[int] = frozenset()
     index: tuple[int, ...] | None = None
     made: bool = False
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The original numbers of the blocks shown."""
+        return self.index if self.index is not None else tuple(range(len(self.message.blocks)))
+
+    @property
+    def shown(self) -> Shown:
+        """The message as it is shown."""
+        return Shown(message=self.message, index=self.index, shortened=self.shortened)
 
     def block_number(self, position: int) -> int:
         """The original number of the block now at `position`."""
@@ -80,10 +91,7 @@ class View:
 
     def position(self, entry: int) -> int | None:
         """Where the slot of `entry` stands; searched from the end, where edits mostly are."""
-        for at in range(self._length - 1, -1, -1):
-            if self._slots[at].entry == entry:
-                return at
-        return None
+        return find(self._slots if len(self._slots) == self._length else self.slots(), entry)
 
     def added(self, entered: Entered) -> View:
         """With one more message."""
@@ -110,69 +118,105 @@ class View:
             _length=self._length + 1,
         )
 
-    def edited(self, entry: EditEntry) -> View:
+    def edited(self, entry: EditEntry, rendering: Rendering) -> View:
         """With an edit applied. What it names and is not in the view is passed over."""
         slots = self.slots()
         total = self.total
         for op in entry.ops:
-            total = self._apply(op, entry, slots, total)
+            if isinstance(op, Insert):
+                total += _insert(slots, op, entry, self.meter)
+            elif isinstance(op, Collapse):
+                total += self._collapse(slots, op, entry, rendering)
+            else:
+                total += self._shape(slots, op, entry, rendering)
         return replace(self, total=total, edits=self.edits + 1, _slots=slots, _length=len(slots))
 
-    def _apply(self, op: object, entry: EditEntry, slots: list[Slot], total: Load) -> Load:
-        if isinstance(op, Insert):
-            made = self._made(op.message, entry, slots, op.after)
-            after = _find(slots, op.after) if op.after else -1
-            if after is None:
-                return total
-            slots.insert(after + 1, made)
-            return total + made.load
-        if isinstance(op, Collapse):
-            first, last = _find(slots, op.first), _find(slots, op.last)
-            if first is None or last is None or last < first:
-                return total
-            gone = slots[first : last + 1]
-            kept = [slot for slot in gone if slot.entry in op.keep]
-            made = self._made(op.message, entry, slots, op.last)
-            slots[first : last + 1] = [made, *kept]
-            for slot in gone:
-                total -= slot.load
-            for slot in kept:
-                total += slot.load
-            return total + made.load
-        at = _find(slots, op.entry)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownArgumentType]
+    def _collapse(
+        self, slots: list[Slot], op: Collapse, entry: EditEntry, rendering: Rendering
+    ) -> Load:
+        first, last = find(slots, op.first), find(slots, op.last)
+        if first is None or last is None or last < first:
+            return Load()
+        gone = slots[first : last + 1]
+        kept = [slot for slot in gone if slot.entry in op.keep]
+        message = op.message or marker(op, archived_span(gone), self.request_text(), rendering)
+        made = made_slot(message, entry, gone[-1].step, self.meter)
+        slots[first : last + 1] = [made, *kept]
+        return made.load + total(s.load for s in kept) - total(s.load for s in gone)
+
+    def _shape(
+        self, slots: list[Slot], op: MessageOp, entry: EditEntry, rendering: Rendering
+    ) -> Load:
+        at = find(slots, op.entry)
         if at is None:
-            return total
+            return Load()
         old = slots[at]
-        shown = ops.rendered(old.message, old.index, op)
+        uses = rendering.uses(asking(slots, at) if isinstance(op, Stub) else old.message)
+        address = {n: rendering.addresses.of(old.refs, old.entry, n) for n in old.numbers}
+        shown = rendered(old.shown, op, address, uses)
         if shown is None:
             del slots[at]
-            return total - old.load
-        message, index = shown
+            return Load() - old.load
         new = replace(
             old,
-            message=message,
-            index=index,
-            load=self.meter.message(message),
+            message=shown.message,
+            index=shown.index,
+            shortened=shown.shortened,
+            load=self.meter.message(shown.message),
             edits=(*old.edits, entry.id),
-            shortened=old.shortened | ops.shortens(op),
         )
         slots[at] = new
-        return total - old.load + new.load
+        return new.load - old.load
 
-    def _made(self, message: Message, entry: EditEntry, slots: Sequence[Slot], near: int) -> Slot:
-        at = _find(slots, near)
-        return Slot(
-            entry=entry.id,
-            time=entry.time,
-            message=message,
-            load=self.meter.message(message),
-            step=slots[at].step if at is not None else 0,
-            edits=(entry.id,),
-            made=True,
-        )
+    def request_text(self) -> str:
+        """The active request, as it is shown."""
+        at = self.position(self.active_request)
+        return self._slots[at].message.text if at is not None else ""
 
 
-def _find(slots: Sequence[Slot], entry: int) -> int | None:
+def _insert(slots: list[Slot], op: Insert, entry: EditEntry, meter: Meter) -> Load:
+    after = find(slots, op.after) if op.after else -1
+    if after is None:
+        return Load()
+    made = made_slot(op.message, entry, slots[after].step if after >= 0 else 0, meter)
+    slots.insert(after + 1, made)
+    return made.load
+
+
+def made_slot(message: Message, entry: EditEntry, step: int, meter: Meter) -> Slot:
+    """The slot of a message that an edit makes."""
+    return Slot(
+        entry=entry.id,
+        time=entry.time,
+        message=message,
+        load=meter.message(message),
+        step=step,
+        edits=(entry.id,),
+        made=True,
+    )
+
+
+def archived_span(slots: Sequence[Slot]) -> tuple[int, int]:
+    """The first and last number among entries that `slots` show or stand for."""
+    entries = [slot.entry for slot in slots]
+    real = [slot.entry for slot in slots if not slot.made]
+    return (min(real, default=entries[0]), max(real, default=entries[-1]))
+
+
+def asking(slots: Sequence[Slot], at: int) -> Message:
+    """The assistant message whose calls the results at `at` answer, calls of one step joined."""
+    blocks: list[Block] = []
+    at -= 1
+    while at >= 0 and slots[at].message.results:
+        at -= 1
+    while at >= 0 and slots[at].message.role == "assistant":
+        blocks[:0] = slots[at].message.calls
+        at -= 1
+    return Message(role="assistant", blocks=tuple(blocks), origin=Origin.ASSISTANT)
+
+
+def find(slots: Sequence[Slot], entry: int) -> int | None:
+    """Where the slot of `entry` stands; searched from the end, where edits mostly are."""
     for at in range(len(slots) - 1, -1, -1):
         if slots[at].entry == entry:
             return at

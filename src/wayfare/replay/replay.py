@@ -180,7 +180,7 @@ class Replay:
     ) -> None:
         index = NeededIndex(self._messages)
         steps = step_starts(self._messages)
-        runs = {start: stop for start, stop in steps}
+        runs = dict(steps)
         at = 0
         while at < len(self._messages):
             self._move(clock, at)

@@ -1,5 +1,9 @@
 """Entries: the lines of a transcript. Versioned, never changed once written.
 
+An edit says *what* was decided, not the text it shows: texts are stored once, and the fold renders
+previews, stubs and digests again from them, always alike. Only what no code can make again, such
+as a model's summary, is stored in the edit itself.
+
 Four kinds: a message, an edit (what a pass decided, or an undo), the usage a provider reported,
 and a mark (what happened). One line each:
 
@@ -11,7 +15,6 @@ its own file and `wire` holds `{"$blob":{"path":…,"bytes":…,"sha256":…}}` 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
@@ -29,21 +32,42 @@ class _Op(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="op", tag=s
     pass
 
 
-class SetText(_Op, frozen=True):
-    """The content of a result, or of a text block, becomes `text`. Blocks count from 0, as they
-    stood in the entry."""
+class Preview(_Op, frozen=True):
+    """A result shows its address and its first `chars` characters (0: its address alone)."""
 
     entry: int
     block: int
-    text: str
+    chars: int
 
 
-class SetInput(_Op, frozen=True):
-    """The input of a tool call becomes `input`."""
+class Stub(_Op, frozen=True):
+    """A result shows one line that says what it was and where it stands."""
 
     entry: int
     block: int
-    input: Mapping[str, Any]
+
+
+class HeadTail(_Op, frozen=True):
+    """A text shows how it begins and ends, `chars` characters together, and its address."""
+
+    entry: int
+    block: int
+    chars: int
+
+
+class ShortInput(_Op, frozen=True):
+    """The strings of a call's input over `over_chars` show how they begin, and the address."""
+
+    entry: int
+    block: int
+    over_chars: int
+
+
+class Silent(_Op, frozen=True):
+    """A result that says nothing says so."""
+
+    entry: int
+    block: int
 
 
 class DropBlocks(_Op, frozen=True):
@@ -88,16 +112,35 @@ class Insert(_Op, frozen=True):
 
 
 class Collapse(_Op, frozen=True):
-    """What stands from `first` to `last` becomes one message; entries in `keep` stay behind it."""
+    """What stands from `first` to `last` becomes one message; entries in `keep` stay behind it.
+
+    The message is `message`, or, where that is None, what `form` renders to from the facts of
+    the session up to here: `"digest"` or `"snip"`, with room for so many characters in all, of
+    file names and of identifiers.
+    """
 
     first: int
     last: int
-    message: Message
+    message: Message | None = None
     keep: tuple[int, ...] = ()
+    form: str = "digest"
+    room: tuple[int, int, int] = (0, 0, 0)
 
 
+ShorteningOp: TypeAlias = Preview | Stub | HeadTail | ShortInput
 Op: TypeAlias = (
-    SetText | SetInput | DropBlocks | Omit | AsText | Clean | Reorder | Insert | Collapse
+    Preview
+    | Stub
+    | HeadTail
+    | ShortInput
+    | Silent
+    | DropBlocks
+    | Omit
+    | AsText
+    | Clean
+    | Reorder
+    | Insert
+    | Collapse
 )
 
 
@@ -123,13 +166,14 @@ class _Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_
 
 class MessageEntry(_Entry, frozen=True, kw_only=True, tag="message"):
     """One message. `format` is empty when it is the session's own; `blobs` counts the results
-    that stand in files; `usage` is what the provider reported with an assistant message."""
+    that stand in files; `usage` is what the provider reported with an assistant message: tokens
+    of plain input, read from the cache, written to the cache, of output."""
 
     origin: Origin
     wire: Any
     format: str = ""
     blobs: int = 0
-    usage: Usage | None = None
+    usage: tuple[int, int, int, int] | None = None
 
 
 class EditEntry(_Entry, frozen=True, kw_only=True, tag="edit"):
@@ -183,3 +227,26 @@ def decode(line: bytes) -> Entry:
         if isinstance(value, dict) and value.get("v", 0) > VERSION:  # pyright: ignore[reportUnknownMemberType]
             raise ValueError(f"entry of a newer version than {VERSION}; update wayfare") from error
         return msgspec.convert(value, Entry)
+
+
+def counts(usage: Usage) -> tuple[int, int, int, int]:
+    """Usage as a message entry stores it."""
+    return (
+        usage.input_tokens,
+        usage.cache_read_tokens,
+        usage.cache_write_tokens,
+        usage.output_tokens,
+    )
+
+
+def usage_of(stored: tuple[int, int, int, int] | None) -> Usage | None:
+    """Usage as a message entry stores it, read back."""
+    if stored is None:
+        return None
+    plain, read, written, output = stored
+    return Usage(
+        input_tokens=plain,
+        cache_read_tokens=read,
+        cache_write_tokens=written,
+        output_tokens=output,
+    )

@@ -178,7 +178,7 @@ class Transcript:
         if made and usage is not None:
             entry, entered = made[-1]
             made[-1] = (
-                msgspec.structs.replace(entry, usage=usage),
+                msgspec.structs.replace(entry, usage=en.counts(usage)),
                 Entered(
                     id=entered.id, time=at, message=entered.message, refs=entered.refs, usage=usage
                 ),
@@ -260,7 +260,9 @@ class Transcript:
             self._watch(Event(name="archive.missing", text=text, fields={"paths": list(lost)}))
         message = codec(entry.format or self.format).decode(wire)
         message = msgspec.structs.replace(message, origin=entry.origin)
-        return Entered(id=entry.id, time=entry.time, message=message, refs=refs, usage=entry.usage)
+        return Entered(
+            id=entry.id, time=entry.time, message=message, refs=refs, usage=en.usage_of(entry.usage)
+        )
 
     async def read(self, ref: Ref) -> bytes:
         """The exact bytes an address leads to: a blob, the table of contents, or the text of

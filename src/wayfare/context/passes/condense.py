@@ -9,16 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from wayfare.context.budget import Budget, Goal
-from wayfare.context.digest import Room, digest
-from wayfare.context.facts import Ledger
 from wayfare.context.groups import groups, open_step
-from wayfare.context.passes.snip import archived, collapse
-from wayfare.context.stubs import Addresses, cut
+from wayfare.context.passes.snip import archived
 from wayfare.context.view import Slot, View
 from wayfare.messages import Origin
-from wayfare.transcript import Edit
+from wayfare.transcript import Collapse, Edit
 
-_REQUEST_CHARS = 2_000
 _CHARS_A_TOKEN = 3
 
 
@@ -26,8 +22,6 @@ def plan(
     view: View,
     budget: Budget,
     goal: Goal,
-    ledger: Ledger,
-    addresses: Addresses,
     *,
     tail_tokens: int,
     ratio: float,
@@ -47,18 +41,11 @@ def plan(
         return []
     keep = kept_words(view, older, int(budget.share(budget.user_share) * room_share / ratio))
     room = _room(budget, goal, room_share)
-    text = marker("[Compacted]", view, older, ledger, addresses, room)
-    if len(text) >= sum(slot.load.chars for slot in older if slot.entry not in keep):
+    if room[0] >= sum(slot.load.chars for slot in older if slot.entry not in keep):
         return []
-    op = collapse(older, text, keep=keep)
-    return [
-        Edit(
-            by="digest",
-            reason=f"{len(older)} messages, over the limit",
-            ops=(op,),
-            archived=archived(older),
-        )
-    ]
+    op = Collapse(older[0].entry, older[-1].entry, keep=keep, room=room)
+    reason = f"{len(older)} messages, over the limit"
+    return [Edit(by="digest", reason=reason, ops=(op,), archived=archived(older))]
 
 
 def tail_start(slots: Sequence[Slot], tail_tokens: int) -> int:
@@ -89,44 +76,17 @@ def kept_words(view: View, older: Sequence[Slot], room_tokens: int) -> tuple[int
     return tuple(reversed(kept))
 
 
-def marker(
-    title: str,
-    view: View,
-    older: Sequence[Slot],
-    ledger: Ledger,
-    addresses: Addresses,
-    room: Room,
-) -> str:
-    """The text that stands for what was collapsed."""
-    at = view.position(view.active_request)
-    request = view[at].message.text if at is not None else ""
-    shown = cut(request, min(_REQUEST_CHARS, max(room.chars // 3, 200)))
-    if len(shown) < len(request):
-        shown += f"\n[… in full: {addresses.transcript}#{view.active_request}]"
-    first = archived(older)
-    span = addresses.run(1, first[-1] if first else older[-1].entry)
-    return "\n".join(
-        [
-            title,
-            "Current user request:",
-            shown,
-            "Conversation summary (reference only):",
-            digest(ledger, addresses, room),
-            f"Full transcript: {span} (table of contents: {addresses.contents})",
-        ]
-    )
-
-
 def is_prompt(slot: Slot) -> bool:
     """Whether the slot is a system prompt that travels in the list."""
     return slot.message.role in ("system", "developer")
 
 
-def _room(budget: Budget, goal: Goal, share: float) -> Room:
+def _room(budget: Budget, goal: Goal, share: float) -> tuple[int, int, int]:
+    """Characters for the digest in all, for file names in it, for identifiers in it."""
     chars = min(max(int(goal.limit.tokens * 0.15) * _CHARS_A_TOKEN, 600), 12_000)
     chars = max(int(chars * share), 200)
-    return Room(
-        chars=chars,
-        file_name_chars=min(budget.file_name_chars, chars // 4),
-        identifier_chars=min(budget.identifier_chars, chars // 3),
+    return (
+        chars,
+        min(budget.file_name_chars, chars // 4),
+        min(budget.identifier_chars, chars // 3),
     )

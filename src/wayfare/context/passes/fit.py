@@ -13,7 +13,7 @@ from wayfare.context.budget import Budget, Goal
 from wayfare.context.stubs import (
     Addresses,
     head_and_tail,
-    persisted,
+    preview,
     preview_of,
     result_text,
     short_input,
@@ -21,15 +21,14 @@ from wayfare.context.stubs import (
 from wayfare.context.view import Slot, View
 from wayfare.messages import Text, ToolCall, ToolResult
 from wayfare.tokens import Load, Meter
-from wayfare.transcript import Edit, SetInput, SetText
+from wayfare.transcript import Edit, HeadTail, Preview, ShortInput
 
 _LONG_ARGUMENT_CHARS = 400
 
 
 class _Cut(NamedTuple):
-    op: SetText | SetInput
+    op: Preview | ShortInput | HeadTail
     saved: Load
-    what: str
 
 
 def plan(
@@ -39,7 +38,7 @@ def plan(
 
     `preview_chars` is what stays of a result; 0 leaves its address alone.
     """
-    edits: list[Edit] = []
+    ops: list[Preview | ShortInput | HeadTail] = []
     left = view.total
     for cuts in (
         _results(view, addresses, preview_chars),
@@ -48,11 +47,16 @@ def plan(
     ):
         for one in sorted(cuts, key=lambda c: -c.saved.tokens):
             if not goal.over(left):
-                return edits
+                return _edits(ops)
             if one.saved.tokens > 0:
                 left -= one.saved
-                edits.append(Edit(by="fit", reason=f"{one.what}, over the limit", ops=(one.op,)))
-    return edits
+                ops.append(one.op)
+    return _edits(ops)
+
+
+def _edits(ops: list[Preview | ShortInput | HeadTail]) -> list[Edit]:
+    reason = f"{len(ops)} texts cut, over the limit"
+    return [Edit(by="fit", reason=reason, ops=tuple(ops))] if ops else []
 
 
 def saved(meter: Meter, old: str, new: str) -> Load:
@@ -67,19 +71,11 @@ def _results(view: View, addresses: Addresses, preview_chars: int) -> Iterator[_
             if not isinstance(block, ToolResult):
                 continue
             number = slot.block_number(at)
-            address = addresses.of(slot, number)
+            address = addresses.of(slot.refs, slot.entry, number)
             text = result_text(block.content)
             whole = preview_of(text) if number in slot.shortened else text
-            shown = (
-                persisted(address, whole, preview_chars)
-                if preview_chars
-                else f"[saved at {address}]"
-            )
-            yield _Cut(
-                SetText(slot.entry, number, shown),
-                saved(view.meter, text, shown),
-                f"a result of {len(text):,} characters",
-            )
+            shown = preview(address, whole, preview_chars)
+            yield _Cut(Preview(slot.entry, number, preview_chars), saved(view.meter, text, shown))
 
 
 def _arguments(view: View, addresses: Addresses) -> Iterator[_Cut]:
@@ -93,7 +89,7 @@ def _arguments(view: View, addresses: Addresses) -> Iterator[_Cut]:
                 old, new = (sum(len(str(v)) for v in i.values()) for i in (block.input, shorter))
                 share = (old - new) / max(slot.load.chars, 1)
                 load = Load(int(slot.load.tokens * share), old - new, old - new)
-                yield _Cut(SetInput(slot.entry, number, shorter), load, "arguments of a call")
+                yield _Cut(ShortInput(slot.entry, number, _LONG_ARGUMENT_CHARS), load)
 
 
 def _texts(
@@ -110,12 +106,12 @@ def _texts(
             if not isinstance(block, Text) or number in slot.shortened:
                 continue
             chars = int(len(block.text) * share / max(slot.load.tokens, 1))
-            shown = head_and_tail(block.text, _own(addresses, slot), max(chars, preview_chars, 200))
+            chars = max(chars, preview_chars, 200)
+            shown = head_and_tail(block.text, _own(addresses, slot), chars)
             load = saved(view.meter, block.text, shown)
             yield _Cut(
-                SetText(slot.entry, number, shown),
+                HeadTail(slot.entry, number, chars),
                 load,
-                f"a text of {len(block.text):,} characters",
             )
 
 

@@ -17,7 +17,7 @@ from wayfare.context.tool_use import Declared, ToolUse, tool_use
 from wayfare.context.view import Slot, View
 from wayfare.messages import Media, Message, ToolCall, ToolResult
 from wayfare.tokens import Load, media_tokens
-from wayfare.transcript import Edit, SetInput, SetText
+from wayfare.transcript import Edit, ShortInput, Stub
 
 _LONG_ARGUMENT_CHARS: Final = 400
 
@@ -28,7 +28,7 @@ class Candidate:
 
     position: int
     slot: Slot
-    op: SetText | SetInput
+    op: Stub | ShortInput
     saved: Load
     superseded: bool
     use: ToolUse | None
@@ -53,14 +53,12 @@ def plan(
             break
         chosen.append(candidate)
         left -= candidate.saved
-    return [_edit(c) for c in sorted(chosen, key=lambda c: c.position)]
-
-
-def _edit(candidate: Candidate) -> Edit:
-    what = "a superseded result" if candidate.superseded else "a consumed result"
-    if isinstance(candidate.op, SetInput):
-        what = "arguments of a consumed call"
-    return Edit(by="microcompact", reason=what, ops=(candidate.op,))
+    if not chosen:
+        return []
+    chosen.sort(key=lambda c: c.position)
+    old = sum(1 for c in chosen if c.superseded)
+    reason = f"{len(chosen)} consumed results and arguments, {old} of them superseded"
+    return [Edit(by="microcompact", reason=reason, ops=tuple(c.op for c in chosen))]
 
 
 def candidates(
@@ -84,7 +82,7 @@ def candidates(
         found += _results(view, at, slot, budget, addresses, uses, touched)
         found += _arguments(view, at, slot, addresses)
     if budget.keep_results:
-        newest = [c for c in found if isinstance(c.op, SetText)][-budget.keep_results :]
+        newest = [c for c in found if isinstance(c.op, Stub)][-budget.keep_results :]
         found = [c for c in found if c not in newest]
     return found
 
@@ -125,14 +123,19 @@ def _results(
         if budget.shorten_over_tokens and tokens <= budget.shorten_over_tokens:
             continue
         number = slot.block_number(position)
-        line = stub(use, block, addresses.of(slot, number), whole=number not in slot.shortened)
+        line = stub(
+            use,
+            block,
+            addresses.of(slot.refs, slot.entry, number),
+            whole=number not in slot.shortened,
+        )
         if len(line) >= len(text) and not media:
             continue
         superseded = use is not None and bool(use.path) and touched.get(use.path, at) > at
         yield Candidate(
             position=at,
             slot=slot,
-            op=SetText(slot.entry, number, line),
+            op=Stub(slot.entry, number),
             saved=_saved(view, slot, block, line),
             superseded=superseded,
             use=use,
@@ -164,7 +167,7 @@ def _arguments(view: View, at: int, slot: Slot, addresses: Addresses) -> Iterato
             yield Candidate(
                 position=at,
                 slot=slot,
-                op=SetInput(slot.entry, number, shorter),
+                op=ShortInput(slot.entry, number, _LONG_ARGUMENT_CHARS),
                 saved=saved,
                 superseded=False,
                 use=None,

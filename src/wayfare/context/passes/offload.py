@@ -7,14 +7,17 @@ the batch until it fits its budget.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from wayfare.context.budget import Budget
-from wayfare.context.stubs import Addresses, persisted, result_text
+from wayfare.context.stubs import result_text
 from wayfare.context.view import Slot, View
 from wayfare.messages import Media, ToolResult
 from wayfare.tokens import media_tokens
-from wayfare.transcript import Edit, SetText
+from wayfare.transcript import Edit, Preview
+
+_FRAME_CHARS: Final = 200
+"""What the frame and the address of a preview take, at most, as a rule."""
 
 
 class _Found(NamedTuple):
@@ -22,12 +25,11 @@ class _Found(NamedTuple):
     block: int
     text: str
     tokens: int
-    address: str
 
 
-def plan(view: View, budget: Budget, addresses: Addresses, start: int) -> list[Edit]:
+def plan(view: View, budget: Budget, start: int) -> list[Edit]:
     """Offloads among the results from position `start` on."""
-    found = [f for slot in view.slots(start) for f in _results(view, slot, addresses)]
+    found = [f for slot in view.slots(start) for f in _results(view, slot)]
     single_tokens = int(budget.window_tokens * budget.single_window_share)
     batch_tokens = int(budget.window_tokens * budget.batch_window_share)
     large = [f for f in found if len(f.text) > budget.single_chars or f.tokens > single_tokens]
@@ -42,10 +44,15 @@ def plan(view: View, budget: Budget, addresses: Addresses, start: int) -> list[E
         large.append(one)
         chars -= len(one.text) - budget.preview_chars
         tokens -= one.tokens
-    return [_edit(f, budget.preview_chars) for f in large if _shrinks(f, budget.preview_chars)]
+    ops = tuple(
+        Preview(f.slot.entry, f.block, budget.preview_chars)
+        for f in sorted(large, key=lambda f: (f.slot.entry, f.block))
+        if len(f.text) > budget.preview_chars + _FRAME_CHARS
+    )
+    return [Edit(by="offload", reason=f"{len(ops)} large results", ops=ops)] if ops else []
 
 
-def _results(view: View, slot: Slot, addresses: Addresses) -> Iterator[_Found]:
+def _results(view: View, slot: Slot) -> Iterator[_Found]:
     for at, block in enumerate(slot.message.blocks):
         if isinstance(block, ToolResult):
             number = slot.block_number(at)
@@ -53,17 +60,4 @@ def _results(view: View, slot: Slot, addresses: Addresses) -> Iterator[_Found]:
             tokens = view.meter.text(text) + sum(
                 media_tokens(b) for b in block.content if isinstance(b, Media)
             )
-            yield _Found(slot, number, text, tokens, addresses.of(slot, number))
-
-
-def _shrinks(found: _Found, preview_chars: int) -> bool:
-    return len(found.text) > preview_chars + len(found.address) + 80
-
-
-def _edit(found: _Found, preview_chars: int) -> Edit:
-    text = persisted(found.address, found.text, preview_chars)
-    return Edit(
-        by="offload",
-        reason=f"a result of {len(found.text):,} characters",
-        ops=(SetText(found.slot.entry, found.block, text),),
-    )
+            yield _Found(slot, number, text, tokens)

@@ -13,7 +13,7 @@ from typing import Final
 
 from wayfare.context.groups import Group, groups
 from wayfare.context.invariants import blank_blocks, is_empty, results_first, silent_results
-from wayfare.context.ops import has_surrogates
+from wayfare.context.unicode_text import has_surrogates
 from wayfare.context.view import Slot, View
 from wayfare.messages import Message, Origin, Text, ToolCall, ToolResult, result, results
 from wayfare.transcript import (
@@ -25,7 +25,7 @@ from wayfare.transcript import (
     Omit,
     Op,
     Reorder,
-    SetText,
+    Silent,
 )
 
 FRONT: Final = "[The conversation starts here.]"
@@ -33,7 +33,6 @@ INTERRUPTED: Final = (
     "[interrupted] This call has no recorded result: it may or may not have run. "
     "Check before running it again."
 )
-SILENT: Final = "(no output)"
 
 
 def plan(view: View, start: int) -> list[Edit]:
@@ -80,7 +79,7 @@ def _blanks(members: Sequence[Slot]) -> Iterator[Edit]:
             yield _edit("an empty message", Omit(slot.entry))
             continue
         for at in silent_results(message):
-            yield _edit("a silent result", SetText(slot.entry, slot.block_number(at), SILENT))
+            yield _edit("a silent result", Silent(slot.entry, slot.block_number(at)))
         order = results_first(message)
         if order is not None:
             numbers = tuple(slot.block_number(at) for at in order)
