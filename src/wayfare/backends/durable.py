@@ -21,8 +21,6 @@ system likes (a killed process still loses nothing, a power cut may)."""
 
 TEMP_PREFIX = ".wayfare-"
 TEMP_SUFFIX = ".tmp"
-STALE_TEMP_SECONDS = 3_600.0
-"""A temporary file older than this belongs to no writer that still lives."""
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -122,53 +120,3 @@ def _open_temp(disk: Disk, folder: Path, clock: Clock) -> tuple[Path, OpenFile]:
         with suppress(FileExistsError):  # left behind by a crash, or planted: take another name
             return temp, disk.open(temp, exclusive=True)
     raise FileExistsError(errno.EEXIST, "a hundred temporary names in a row are taken", str(folder))
-
-
-def make_folders(
-    disk: Disk, folder: Path, *, sync: bool, clock: Clock, ignored: Path | None
-) -> None:
-    """Make `folder` and what is missing above it, each flushed into its parent.
-
-    Args:
-        ignored: One of the folders on the way; when it is made here (or found empty, as a crash
-            may leave it) it gets a `.gitignore` that keeps its contents out of git.
-
-    Raises:
-        OSError: a folder could not be made.
-    """
-    missing: list[Path] = []
-    at = folder
-    while disk.stat(at) is None and at != at.parent:
-        missing.append(at)
-        at = at.parent
-    for path in reversed(missing):
-        with suppress(FileExistsError):
-            disk.make_folder(path)
-        if sync:
-            disk.sync_folder(path.parent)
-    if ignored is not None and (ignored in missing or not disk.entries(ignored)):
-        write_whole(disk, ignored / ".gitignore", b"*\n", clock=clock, sync=sync)
-
-
-def check_inside(disk: Disk, path: Path, inside: Path) -> None:
-    """Make sure that `path`, links followed, stands in `inside`.
-
-    Raises:
-        OSError: it does not (`ELOOP`).
-    """
-    if not disk.resolve(path).is_relative_to(disk.resolve(inside)):
-        raise OSError(errno.ELOOP, f"leads out of {inside} through a symbolic link", str(path))
-
-
-def sweep_temps(disk: Disk, folder: Path, clock: Clock) -> None:
-    """Remove what writers that died left behind more than `STALE_TEMP_SECONDS` ago.
-
-    Raises:
-        OSError: the folder cannot be listed.
-    """
-    oldest_ns = (clock.now() - STALE_TEMP_SECONDS) * 1e9
-    for name, found in disk.entries(folder).items():
-        temp = name.startswith(TEMP_PREFIX) and name.endswith(TEMP_SUFFIX)
-        if temp and found.mtime_ns < oldest_ns:
-            with suppress(OSError):
-                disk.unlink(folder / name)

@@ -11,14 +11,12 @@ from wayfare.backends.disk import Disk, reading, storing
 from wayfare.backends.durable import (
     Sync,
     SyncPolicy,
-    check_inside,
     in_thread,
-    make_folders,
-    sweep_temps,
     write_whole,
 )
 from wayfare.backends.names import TWIN_NAMES, hash_endings, safe_name, split_name
 from wayfare.backends.os_disk import OsDisk
+from wayfare.backends.store_folder import StoreFolder, check_inside
 from wayfare.clock import Clock, SystemClock
 from wayfare.errors import NotFound, WriteFailed
 from wayfare.store import Blobs, Ref
@@ -63,9 +61,15 @@ class FileBlobs:
         self._disk = disk or OsDisk()
         self._clock = clock or SystemClock()
         self._policy = SyncPolicy(sync, sync_interval_seconds, self._clock)
-        self._gitignore_in = gitignore_in
+        self._folder = StoreFolder(
+            root,
+            disk=self._disk,
+            clock=self._clock,
+            inside=self._workspace if root.is_relative_to(self._workspace) else None,
+            ignored=gitignore_in,
+            flush=sync != "never",
+        )
         self._durable: set[Path] = set()
-        self._swept = False
 
     async def put(self, name: str, content: bytes) -> Ref:
         """Store `content` under an address made of `name` (`call_1.txt`); see `Blobs.put`.
@@ -102,17 +106,7 @@ class FileBlobs:
         stem, suffix = split_name(name)
         safe = safe_name(stem)
         with storing(self.root):
-            self._check_root(self.root)
-            make_folders(
-                self._disk,
-                self.root,
-                sync=self._policy.mode != "never",
-                clock=self._clock,
-                ignored=self._gitignore_in,
-            )
-            if not self._swept:
-                sweep_temps(self._disk, self.root, self._clock)
-                self._swept = True
+            self._folder.ready()
         for ending in hash_endings(hashed):
             path = self.root / f"{safe}-{ending}{suffix}"
             with storing(path):

@@ -14,15 +14,13 @@ from wayfare.backends.disk import Disk, Stat, reading, storing
 from wayfare.backends.durable import (
     Sync,
     SyncPolicy,
-    check_inside,
     in_thread,
-    make_folders,
-    sweep_temps,
     write_whole,
 )
 from wayfare.backends.names import conflict, folded, twin_of, why_no_name
 from wayfare.backends.os_disk import OsDisk
 from wayfare.backends.process import read_note, this_process
+from wayfare.backends.store_folder import StoreFolder
 from wayfare.clock import Clock, SystemClock
 from wayfare.errors import LeaseHeld, WriteFailed
 from wayfare.store import Docs
@@ -66,15 +64,27 @@ class FileDocs:
         self.folder = folder
         self._suffix = suffix
         self._excluded = {folded(name) for name in exclude}
-        self._inside = inside or folder.parent
         self._lock_path = lock_path or folder / ".lock"
         self._lock_wait_seconds = lock_wait_seconds
         self._disk = disk or OsDisk()
         self._clock = clock or SystemClock()
         self._policy = SyncPolicy(sync, sync_interval_seconds, self._clock)
-        self._gitignore_in = gitignore_in
+        self._home = StoreFolder(
+            folder,
+            disk=self._disk,
+            clock=self._clock,
+            inside=inside or folder.parent,
+            ignored=gitignore_in,
+            flush=sync != "never",
+        )
+        self._lock_home = StoreFolder(
+            self._lock_path.parent,
+            disk=self._disk,
+            clock=self._clock,
+            ignored=gitignore_in,
+            flush=False,
+        )
         self._writing = threading.Lock()
-        self._swept = False
 
     async def names(self) -> tuple[str, ...]:
         """All names, sorted.
@@ -94,7 +104,7 @@ class FileDocs:
         if path is None:
             return None
         with reading(path):
-            check_inside(self._disk, self.folder, self._inside)
+            self._home.check()
             return self._present(path)
 
     async def write(self, name: str, content: bytes, *, expected: str | None) -> str:
@@ -128,7 +138,7 @@ class FileDocs:
 
     def _texts(self) -> dict[str, Stat]:
         with reading(self.folder):
-            check_inside(self._disk, self.folder, self._inside)
+            self._home.check()
             entries = self._disk.entries(self.folder)
         texts: dict[str, Stat] = {}
         for file_name, found in entries.items():
@@ -192,12 +202,8 @@ class FileDocs:
     def _swapping(self, path: Path) -> Generator[None]:
         """Alone with the folder, across threads and processes, for the moment of one write."""
         with self._writing, storing(path):
-            check_inside(self._disk, self.folder, self._inside)
-            flush = self._policy.mode != "never"
-            for folder in (self.folder, self._lock_path.parent):
-                make_folders(
-                    self._disk, folder, sync=flush, clock=self._clock, ignored=self._gitignore_in
-                )
+            self._home.ready()
+            self._lock_home.ready()
             held = self._disk.lock(
                 self._lock_path,
                 this_process().note(self._clock.now()),
@@ -211,9 +217,6 @@ class FileDocs:
                     holder=holder,
                 )
             try:
-                if not self._swept:
-                    sweep_temps(self._disk, self.folder, self._clock)
-                    self._swept = True
                 yield
             finally:
                 held.release()

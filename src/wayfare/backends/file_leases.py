@@ -12,14 +12,13 @@ import msgspec
 
 from wayfare.backends.disk import Disk, Held, reading, storing
 from wayfare.backends.durable import (
-    check_inside,
     in_thread,
-    make_folders,
     write_whole,
 )
 from wayfare.backends.names import lease_held, safe_name
 from wayfare.backends.os_disk import OsDisk
 from wayfare.backends.process import ProcessMark, is_gone, this_process
+from wayfare.backends.store_folder import StoreFolder
 from wayfare.clock import Clock, SystemClock
 from wayfare.store import Leases
 from wayfare.store.ref import digest
@@ -77,12 +76,18 @@ class FileLeases:
         process: ProcessMark | None = None,
     ) -> None:
         self.folder = folder
-        self._inside = inside or folder.parent
         self._disk = disk or OsDisk()
         self._clock = clock or SystemClock()
         self._sleep = sleep
         self._poll_seconds = poll_seconds
-        self._gitignore_in = gitignore_in
+        self._home = StoreFolder(
+            folder,
+            disk=self._disk,
+            clock=self._clock,
+            inside=inside or folder.parent,
+            ignored=gitignore_in,
+            flush=False,
+        )
         self._process = process
 
     async def acquire(self, name: str, *, holder: str, seconds: float, wait_seconds: float) -> None:
@@ -126,10 +131,7 @@ class FileLeases:
         """Take the lease; returns the one that stands in the way, if one does."""
         path = self._path_of(name)
         with storing(path):
-            check_inside(self._disk, self.folder, self._inside)
-            make_folders(
-                self._disk, self.folder, sync=False, clock=self._clock, ignored=self._gitignore_in
-            )
+            self._home.ready()
             process = self._process or this_process()
             held = self._alone()
             try:

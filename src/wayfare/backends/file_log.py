@@ -16,15 +16,14 @@ from wayfare.backends.disk import Disk, Held, OpenFile, reading, storing
 from wayfare.backends.durable import (
     Sync,
     SyncPolicy,
-    check_inside,
     in_thread,
-    make_folders,
     write_all,
     write_whole,
 )
 from wayfare.backends.line_index import MARK_BYTES, LineIndex
 from wayfare.backends.os_disk import OsDisk
 from wayfare.backends.process import read_note, this_process
+from wayfare.backends.store_folder import StoreFolder
 from wayfare.clock import Clock, SystemClock
 from wayfare.errors import LeaseHeld, WriteFailed
 from wayfare.store import Line, Log, Opened
@@ -79,8 +78,14 @@ class FileLog:
         self._policy = SyncPolicy(sync, sync_interval_seconds, self._clock)
         self._is_whole = is_whole
         self._lock_path = path.with_name(lock_name)
-        self._inside = inside
-        self._gitignore_in = gitignore_in
+        self._folder = StoreFolder(
+            path.parent,
+            disk=self._disk,
+            clock=self._clock,
+            inside=inside,
+            ignored=gitignore_in,
+            flush=sync != "never",
+        )
         self._index = LineIndex()
         self._file: OpenFile | None = None
         self._lock: Held | None = None
@@ -174,22 +179,12 @@ class FileLog:
 
     def _open(self) -> Opened:
         with storing(self.path):
-            if self._inside is not None:
-                check_inside(self._disk, self.path.parent, self._inside)
-            flush = self._policy.mode != "never"
-            make_folders(
-                self._disk,
-                self.path.parent,
-                sync=flush,
-                clock=self._clock,
-                ignored=self._gitignore_in,
-            )
+            self._folder.ready()
             self._lock = self._take_lock()
             try:
-                existed = self._disk.stat(self.path) is not None
                 file = self._disk.open(self.path)
                 try:
-                    if flush and not existed:
+                    if self._policy.mode != "never":
                         self._disk.sync_folder(self.path.parent)
                     opened = self._set_torn_tail_aside(file)
                 except BaseException:
