@@ -80,18 +80,17 @@ class OpenAIChatCodec:
                 carried.extend(parts)
             else:
                 said.append(block)
-        role = message.role if message.role in ("system", "developer") else "user"
-        if own is not None and message.role != "tool":
-            as_list = bool(carried) or isinstance(own.get("content"), list)
-            content = write_content(said, of=NAME, as_list=as_list)
-            if carried or content:
-                whole = [*carried, *content] if isinstance(content, list) else content
-                written.append({**own, "content": whole})
-        elif carried:
+        if carried:
             parts = [*carried, *write_parts(said, of=message.format)]
-            written.append({"role": "user", "content": parts})
-        elif content := write_content(said, of=message.format, as_list=False):
-            written.append({"role": role, "content": content})
+            return [*written, {"role": "user", "content": parts}]
+        if own is None or message.role == "tool":
+            role = message.role if message.role in ("system", "developer") else "user"
+            envelope: WireValue = {"role": role}
+        else:
+            envelope = own
+        as_list = isinstance(envelope.get("content"), list)
+        if content := write_content(said, of=message.format, as_list=as_list):
+            written.append({**envelope, "content": content})
         return written
 
     def join(self, run: Sequence[Message], asked: Sequence[Message]) -> list[dict[str, Any]]:

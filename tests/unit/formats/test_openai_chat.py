@@ -8,6 +8,7 @@ import pytest
 
 from wayfare.formats.anthropic import AnthropicCodec
 from wayfare.formats.openai_chat import OpenAIChatCodec
+from wayfare.formats.openai_responses import OpenAIResponsesCodec
 from wayfare.messages import (
     Media,
     Opaque,
@@ -104,6 +105,13 @@ def test_calls_keep_the_text_of_their_arguments() -> None:
     wire = {"role": "assistant", "tool_calls": [function("c", '{ "p":  1 }')]}
     (good,) = codec.decode(wire).calls
     assert (dict(good.input), good.arguments) == ({"p": 1}, '{ "p":  1 }')
+
+
+@pytest.mark.parametrize("arguments", ["{bad", '{ "p":  1 }', ""])
+def test_the_text_of_arguments_goes_unchanged_to_another_format(arguments: str) -> None:
+    message = codec.decode({"role": "assistant", "tool_calls": [function("c", arguments)]})
+    (item,) = OpenAIResponsesCodec().encode([message])
+    assert item["arguments"] == arguments
 
 
 def test_other_fields_of_an_assistant_message_are_blocks_too() -> None:
