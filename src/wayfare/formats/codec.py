@@ -26,9 +26,12 @@ class Codec(Protocol):
     def encode(self, messages: Sequence[Message]) -> list[dict[str, Any]]:
         """Write messages as the provider wants them, one wire list for the whole request.
 
-        An untouched message of the same format comes back as the very object it came in.
-        Messages of other formats are built from their blocks; results that belong to one batch
-        of calls are put where this format wants them.
+        An untouched message of the same format comes back as the very object it came in, an
+        edited one in its envelope, with the very objects of those blocks that still have their
+        `wire`: a changed block must not keep it. Messages of other formats are built from their
+        blocks, and one with nothing to say in this format is left out. Parallel calls, and the
+        results of one batch, are put where this format wants them, also when they came apart;
+        what is joined so is a new message made of the very blocks.
         """
         ...
 
