@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from wayfare.backends import FileBlobs, FileLog, InMemoryBlobs, InMemoryLog, OsDisk, Sync
 from wayfare.backends.disk import Disk
@@ -13,10 +14,13 @@ from wayfare.context.budget import Budget
 from wayfare.context.pipeline import Governor
 from wayfare.context.scheduler import CachePolicy
 from wayfare.context.tool_use import Declared
+from wayfare.errors import NotFound
 from wayfare.events import Watched, ignore
+from wayfare.store import Ref
 from wayfare.tokens import Meter, TokenMeter
 from wayfare.transcript import Transcript
 
+_T = TypeVar("_T")
 TRANSCRIPTS: Final = ".transcripts"
 RESULTS: Final = ".task_outputs/tool-results"
 
@@ -77,7 +81,11 @@ def file_transcript(
             gitignore_in=places.workspace / places.results.split("/")[0],
         ),
         contents=FileLog(
-            log.parent / "contents.tsv", disk=disk, sync=sync, clock=clock, lock_name=".contents.lock"
+            log.parent / "contents.tsv",
+            disk=disk,
+            sync=sync,
+            clock=clock,
+            lock_name=".contents.lock",
         ),
         path=f"{places.transcripts}/{session}/transcript.jsonl",
         contents_path=f"{places.transcripts}/{session}/contents.tsv",
@@ -136,3 +144,53 @@ async def governed(
     if found.entries:
         await governor.resume()
     return governor
+
+
+async def looked_at(transcript: Transcript, budget: Budget | None = None) -> Governor:
+    """Fold a transcript for reading only: no lock, nothing written.
+
+    Raises:
+        NotFound: there is no such session.
+    """
+    found = await transcript.look()
+    if not found.entries:
+        raise NotFound(f"no session at {transcript.path}", ref=transcript.path)
+    if budget is None:
+        window_tokens = int(transcript.head.get("window_tokens", 200_000))
+        budget = Budget.named(str(transcript.head.get("budget", "window")), window_tokens)
+    governor = Governor(
+        transcript=transcript, budget=budget, meter=TokenMeter(), clock=SystemClock(), watch=ignore
+    )
+    await governor.resume()
+    return governor
+
+
+def session_names(places: Places) -> list[str]:
+    """The sessions of a workspace, the one written last at the end."""
+    root = places.workspace / places.transcripts
+    logs = [log for log in root.glob("*/transcript.jsonl") if log.is_file()]
+    return [log.parent.name for log in sorted(logs, key=lambda log: log.stat().st_mtime)]
+
+
+async def read_address(places: Places, address: str) -> bytes:
+    """The exact bytes an address of this workspace leads to.
+
+    Raises:
+        NotFound: it leads nowhere; the text says what was looked for.
+    """
+    ref = Ref.parse(address)
+    parts = Path(ref.path).parts
+    roots = [Path(places.transcripts).parts, Path(places.results).parts]
+    session = next(
+        (parts[len(r)] for r in roots if parts[: len(r)] == r and len(parts) > len(r)), ""
+    )
+    transcript = file_transcript(places, session or "unknown", clock=SystemClock())
+    await transcript.look()
+    return await transcript.read(ref)
+
+
+def run_sync(job: Callable[..., Coroutine[Any, Any, _T]], *args: object) -> _T:
+    """The one door for callers without an event loop: run `job(*args)` to its end."""
+    import anyio
+
+    return anyio.run(job, *args)

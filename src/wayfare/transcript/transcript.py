@@ -92,6 +92,21 @@ class Transcript:
         """
         opened = await self._log.open()
         await self._contents.open()
+        count, unreadable = await self._scan()
+        self._report(opened, unreadable)
+        return Resumed(
+            entries=count,
+            torn_bytes=opened.torn_bytes,
+            torn_path=opened.torn_path,
+            unreadable_lines=tuple(unreadable),
+        )
+
+    async def look(self) -> Resumed:
+        """Ready the log for reading only: takes no lock, changes nothing."""
+        count, unreadable = await self._scan()
+        return Resumed(entries=count, unreadable_lines=tuple(unreadable))
+
+    async def _scan(self) -> tuple[int, list[int]]:
         unreadable: list[int] = []
         count = 0
         async for line in self._log.read():
@@ -104,13 +119,7 @@ class Transcript:
             count += 1
             self._next = max(self._next, entry.id + 1)
             self._note(entry)
-        self._report(opened, unreadable)
-        return Resumed(
-            entries=count,
-            torn_bytes=opened.torn_bytes,
-            torn_path=opened.torn_path,
-            unreadable_lines=tuple(unreadable),
-        )
+        return count, unreadable
 
     def _report(self, opened: Opened, unreadable: Sequence[int]) -> None:
         if opened.torn_bytes:
