@@ -36,7 +36,7 @@ class Compaction:
     summary: str
     """What took the place of the history; empty where the tool did not record it."""
     trigger: str | None = None
-    """`auto` or `manual`, where recorded."""
+    """`auto` or `manual`, where recorded; in wayfare's own transcripts the name of the pass."""
     tokens_before: int | None = None
     """Size of the context before it in tokens, as the tool measured it."""
     replacement: tuple[Wire, ...] = ()
@@ -77,7 +77,8 @@ def read_recordings(path: str | Path) -> list[Recording]:
 
     Raises:
         RecordingError: nothing in the file is readable as a session; `.path`, `.line`, `.reason`
-            say where and why, the text names the formats that are known.
+            say where and why (line 0: the file could not be opened), the text names the formats
+            that are known.
     """
     # The readers build the values declared above, so they can only be imported once those exist.
     from wayfare.replay.readers.sniff import KNOWN_FORMATS, read_sessions
@@ -86,7 +87,9 @@ def read_recordings(path: str | Path) -> list[Recording]:
     try:
         found = read_sessions(Path(path))
     except Unreadable as error:
-        text = f"{path}, line {error.line}: {error.reason}. Known formats: {KNOWN_FORMATS}."
+        text = f"{path}: {error.reason}"
+        if error.line:
+            text = f"{path}, line {error.line}: {error.reason}. Known formats: {KNOWN_FORMATS}."
         raise RecordingError(
             text, path=str(path), line=error.line, reason=error.reason
         ) from error.__cause__

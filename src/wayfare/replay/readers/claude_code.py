@@ -40,7 +40,7 @@ _SESSION_KEYS = frozenset({"parentUuid", "sessionId", "session_id", "leafUuid", 
 
 def accepts(row: Wire) -> bool:
     """A line of a session file or of the JSON stream."""
-    kind = row.get("type")
+    kind = text(row.get("type"))
     if kind in ("user", "assistant") and "role" in mapping(row.get("message")):
         return True
     known = kind in _ROW_TYPES and not _SESSION_KEYS.isdisjoint(row)
@@ -112,7 +112,7 @@ def _lines_of(
     number: int, row: Wire, queued: list[str], source: Source, *, attached: bool
 ) -> Iterator[Line]:
     """The lines (none or one) that matter for the history."""
-    kind = row.get("type")
+    kind = text(row.get("type"))
     if kind == "queue-operation":
         yield from _steered(number, row, queued, attached=attached)
     elif kind in ("user", "assistant"):
@@ -145,12 +145,13 @@ def _line(number: int, row: Wire, source: Source) -> Line | None:
         return None
     if model == "<synthetic>":
         return None  # written by the tool itself to keep the roles alternating
-    line = _shared(number, row, role=role, content=content)
     group = text(message.get("id")) or text(row.get("requestId"))
-    return replace(line, group=group, model=model or None)
+    return _shared(number, row, role=role, content=content, group=group, model=model or None)
 
 
-def _shared(number: int, row: Wire, *, role: str, content: Any) -> Line:
+def _shared(
+    number: int, row: Wire, *, role: str, content: Any, group: str = "", model: str | None = None
+) -> Line:
     return Line(
         number=number,
         role=role,
@@ -159,6 +160,8 @@ def _shared(number: int, row: Wire, *, role: str, content: Any) -> Line:
         session=text(row.get("sessionId")),
         at=unix_time(row.get("timestamp")),
         is_root=not row.get("parentUuid") and not row.get("logicalParentUuid"),
+        group=group,
+        model=model,
     )
 
 

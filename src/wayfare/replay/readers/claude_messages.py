@@ -79,16 +79,16 @@ class Turns:
             self._note_boundary()
             self._reply, self._group = [], line.group
             self.models.append(line.model)
-        known = {block.get("id") for block in mappings(self._reply) if block.get("id")}
-        self._reply += [b for b in blocks if mapping(b).get("id") not in known]
+        known = {text(block.get("id")) for block in mappings(self._reply)} - {""}
+        self._reply += [b for b in blocks if text(mapping(b).get("id")) not in known]
         self._reply_at = line.at
 
     def _settle(self) -> None:
         """Put down the reply and the user lines after it; a further reply starts anew."""
-        calls: list[Any] = []
+        calls: list[str] = []
         if self._reply is not None:
             self._append("assistant", self._reply, self._reply_at)
-            calls = [block.get("id") for block in mappings(self._reply) if "input" in block]
+            calls = [text(block.get("id")) for block in mappings(self._reply) if "input" in block]
         self._reply, self._group = None, ""
         if self._user:
             self._append("user", _merged(self._user, calls), self._user[-1].at)
@@ -122,7 +122,7 @@ class Turns:
         )
 
 
-def _merged(lines: list[Line], calls: list[Any]) -> Any:
+def _merged(lines: list[Line], calls: list[str]) -> Any:
     """The content of a user message: results first, in call order, then the rest as it came."""
     if len(lines) == 1:
         return lines[0].content
@@ -134,7 +134,7 @@ def _merged(lines: list[Line], calls: list[Any]) -> Any:
     def place(block: Any) -> int:
         if mapping(block).get("type") != "tool_result":
             return len(order) + 1
-        return order.get(mapping(block).get("tool_use_id"), len(order))
+        return order.get(text(mapping(block).get("tool_use_id")), len(order))
 
     return sorted(blocks, key=place)
 

@@ -19,9 +19,32 @@ def branches(
     older version, a resumed session) continue what stands before them in the file; a root of
     another session starts a new one. Lines of a branch that was given up are noted as a problem.
     """
+    lines = _without_repeats(lines)
     if not any(parents.get(line.uuid or "") for line in lines):
         return _by_session(lines)
     return [_current(session, parents, problems) for session in _trees(lines, parents)]
+
+
+def _without_repeats(lines: list[Line]) -> list[Line]:
+    """The lines but for those that a compaction wrote again.
+
+    Later versions keep the last messages as they were when they compact, and log them once more
+    behind the summary, under new uuids and with their old times.
+    """
+    if not any(line.role == "boundary" for line in lines):
+        return lines
+    seen: set[int] = set()
+    kept: list[Line] = []
+    compacted = False
+    for line in lines:
+        compacted = compacted or line.role == "boundary"
+        if line.role in ("user", "assistant") and line.at is not None:
+            mark = hash((line.at, line.role, line.group, repr(line.content)))
+            if compacted and mark in seen:
+                continue
+            seen.add(mark)
+        kept.append(line)
+    return kept
 
 
 def _by_session(lines: list[Line]) -> list[list[Line]]:

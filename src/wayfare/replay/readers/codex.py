@@ -41,12 +41,13 @@ _NOT_SENT = frozenset({"ghost_snapshot", "other"})
 
 def accepts(row: Wire) -> bool:
     """A rollout line, or a line of the oldest form."""
-    if row.get("type") in _ENVELOPES:
+    kind = text(row.get("type"))
+    if kind in _ENVELOPES:
         return "payload" in row
     if "type" not in row:
         is_first = "id" in row and "timestamp" in row and ("instructions" in row or "git" in row)
         return is_first or "record_type" in row
-    return row["type"] in _ITEMS or (row["type"] == "message" and "role" in row)
+    return kind in _ITEMS or (kind == "message" and "role" in row)
 
 
 def read(source: Source, rows: Iterable[tuple[int, Any]]) -> list[Recording]:

@@ -68,9 +68,9 @@ def is_history(value: Any) -> bool:
 
 def _is_message(value: Any) -> bool:
     message = mapping(value)
-    if message.get("role") in _ROLES:
+    if text(message.get("role")) in _ROLES:
         return not {"content", "tool_calls", "function_call"}.isdisjoint(message)
-    return message.get("type") in _ITEM_TYPES
+    return text(message.get("type")) in _ITEM_TYPES
 
 
 def _history_of(value: Any) -> list[Any] | None:
@@ -145,9 +145,9 @@ def wire_format(messages: list[Wire], given: Wire) -> str:
     """
     blocks: set[Any] = set()
     for message in messages:
-        if message.get("type") in _ITEM_TYPES:
+        if text(message.get("type")) in _ITEM_TYPES:
             return "openai-responses"
-        if message.get("role") in ("system", "developer", "tool", "function"):
+        if text(message.get("role")) in ("system", "developer", "tool", "function"):
             return "openai-responses" if message.get("type") == "message" else "openai-chat"
         if "tool_calls" in message or "function_call" in message:
             return "openai-chat"

@@ -66,7 +66,7 @@ def _is_event(value: Any) -> bool:
     event = mapping(value)
     if isinstance(value, list):
         return any(_is_event(one) for one in mappings(value)[:2])
-    if event.get("kind") in _SECOND_KINDS:
+    if text(event.get("kind")) in _SECOND_KINDS:
         return True
     return "source" in event and not {"action", "observation"}.isdisjoint(event)
 
@@ -148,7 +148,8 @@ class _Session:
             self.tools = tuple(mappings(event.get("tools")))
         elif kind == "MessageEvent":
             said = mapping(event.get("llm_message"))
-            self.log.add({"role": said.get("role"), "content": said.get("content")}, at)
+            role = text(said.get("role")) or _TALKERS.get(text(event.get("source")), "user")
+            self.log.add({"role": role, "content": said.get("content")}, at)
         elif kind == "ActionEvent":
             self._add_call(event, at)
         elif kind in ("ObservationEvent", "AgentErrorEvent", "UserRejectObservation"):

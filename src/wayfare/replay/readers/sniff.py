@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -90,7 +91,8 @@ def read_sessions(path: Path) -> list[Recording]:
     if isinstance(shape, Document):
         found = _read_document(source, shape)
     else:
-        found = _read_lines(source, shape)
+        with closing(shape.rows):
+            found = _read_lines(source, shape)
     sessions = [one for one in found if one.messages or one.side_chains]
     if sessions:
         return sessions

@@ -11,7 +11,7 @@ import gzip
 import json
 import mmap
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, cast
@@ -32,7 +32,10 @@ _PADDING = b"\x00 \t\r\n"
 
 
 class Unreadable(Exception):
-    """Nothing of the file can be read; becomes a `RecordingError` where the path is known."""
+    """Nothing of the file can be read; becomes a `RecordingError` where the path is known.
+
+    `line` is 0 where it is not about what the file holds.
+    """
 
     def __init__(self, line: int, reason: str) -> None:
         super().__init__(reason)
@@ -87,7 +90,7 @@ class Document:
 class Lines:
     """A file of JSON lines: (line number from 1, value), bad lines left out and noted."""
 
-    rows: Iterator[tuple[int, Any]]
+    rows: Generator[tuple[int, Any]]
     as_document: Problem | None = None
     """Why the file is not one document either, where its first line looked like the start of one;
     to be told instead when the lines turn out to make no sense."""
@@ -103,7 +106,7 @@ def open_recording(path: Path, problems: ProblemLog) -> Document | Lines:
         with _open(path) as stream:
             number, raw = _first_line(stream)
             if raw is None:
-                raise Unreadable(1, "the file is empty")
+                raise Unreadable(1, "the file is empty, or holds only blanks and NUL bytes")
             _refuse_binary(raw)
             try:
                 value, remark = decode_json(raw)
@@ -122,7 +125,7 @@ def open_recording(path: Path, problems: ProblemLog) -> Document | Lines:
             why = Problem(line=bad.line, reason=str(bad))
             return Lines(_rows(path, problems), why)
     except (OSError, EOFError, zlib.error) as error:
-        raise Unreadable(1, getattr(error, "strerror", None) or str(error)) from error
+        raise Unreadable(0, getattr(error, "strerror", None) or str(error)) from error
 
 
 def rows_of(shape: Document | Lines) -> Iterator[tuple[int, Any]]:
@@ -150,15 +153,26 @@ def decode_json(raw: bytes) -> tuple[Any, str]:
     try:
         return msgspec.json.decode(raw), ""
     except (msgspec.DecodeError, RecursionError):
-        text, remark = _as_text(raw)
+        text, remark = as_text(raw)
+    text = text.rstrip()
     try:
         return json.loads(text, strict=False), remark
     except json.JSONDecodeError as error:
-        at_end = error.pos >= len(text.rstrip())
+        at_end = error.pos >= len(text)
         reason = f"not JSON: {error.msg} (column {error.colno})"
         raise BadJson(reason, line=error.lineno, at_end=at_end) from None
     except (RecursionError, ValueError) as error:
         raise BadJson(f"not readable as JSON: {error}") from None
+
+
+def as_text(raw: bytes) -> tuple[str, str]:
+    """Bytes as text and, where they are not UTF-8 and had to be altered, a remark on that."""
+    try:
+        # surrogatepass: some writers put lone surrogates into UTF-8, which is not allowed to.
+        return raw.decode("utf-8", "surrogatepass"), ""
+    except UnicodeDecodeError as error:
+        remark = f"byte {error.start} of the line is not UTF-8; replaced by U+FFFD"
+        return raw.decode("utf-8", "replace"), remark
 
 
 def shape_of(value: Any) -> str:
@@ -174,18 +188,9 @@ def shape_of(value: Any) -> str:
     return "null" if value is None else "a number or a boolean"
 
 
-def _as_text(raw: bytes) -> tuple[str, str]:
-    try:
-        # surrogatepass: some writers put lone surrogates into UTF-8, which is not allowed to.
-        return raw.decode("utf-8", "surrogatepass"), ""
-    except UnicodeDecodeError as error:
-        remark = f"byte {error.start} of the line is not UTF-8; replaced by U+FFFD"
-        return raw.decode("utf-8", "replace"), remark
-
-
 def _open(path: Path) -> IO[bytes]:
     if path.exists() and not path.is_file():
-        raise Unreadable(1, "it is a folder" if path.is_dir() else "it is not a regular file")
+        raise Unreadable(0, "it is a folder" if path.is_dir() else "it is not a regular file")
     stream = path.open("rb")
     magic = stream.read(4)
     stream.seek(0)
@@ -193,7 +198,8 @@ def _open(path: Path) -> IO[bytes]:
         stream.close()
         raise Unreadable(1, f"it is {packed}; unpack it first")
     if magic.startswith(b"\x1f\x8b"):
-        return cast("IO[bytes]", gzip.GzipFile(fileobj=stream))
+        stream.close()
+        return cast("IO[bytes]", gzip.open(path, "rb"))
     return stream
 
 
@@ -209,13 +215,20 @@ def _first_line(stream: IO[bytes]) -> tuple[int, bytes | None]:
 
 
 def _refuse_binary(raw: bytes) -> None:
-    # A log may hold stray NULs and broken UTF-8, but its first line begins like JSON.
-    start = raw.strip(_PADDING)[:1]
-    if start not in b'{["' and b"\x00" in raw[:4096].strip(_PADDING):
+    # A log may hold stray NULs and broken UTF-8, but what it begins with looks like JSON.
+    opening = raw[:4096]
+    if opening.strip(_PADDING)[:1] in (b"{", b"[", b'"'):
+        return
+    try:
+        # The cut may fall into a character.
+        is_text = "\x00" not in (opening[:-4] if len(opening) > 4000 else opening).decode()
+    except UnicodeDecodeError:
+        is_text = False
+    if not is_text:
         raise Unreadable(1, "it is a binary file, not JSON")
 
 
-def _rows(path: Path, problems: ProblemLog) -> Iterator[tuple[int, Any]]:
+def _rows(path: Path, problems: ProblemLog) -> Generator[tuple[int, Any]]:
     number = 0
     try:
         with _open(path) as stream:

@@ -2,25 +2,36 @@
 
 Message entries carry the wire message as it came in; results too big for the log stand as
 `{"$blob": {"path", "bytes", "sha256"}}` in its place and are read back from the archive, checked
-against length and hash. Messages that wayfare itself put into the context (its notes, memory,
-summaries) are left out: a replay makes its own. Edits, usage and marks are skipped.
+against length and hash. What wayfare itself put into the context (notes, memory, summaries) is left
+out: a replay makes its own. Summaries and digests that were committed are noted as compactions.
 """
 
 from __future__ import annotations
 
+import base64
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from wayfare.replay.readers.fields import mapping, sequence, text, unix_time
-from wayfare.replay.readers.source import BadJson, Source, decode_json
-from wayfare.replay.recording import Recording, Wire
+from wayfare.replay.readers.fields import (
+    content_text,
+    mapping,
+    mappings,
+    most_common,
+    sequence,
+    text,
+    unix_time,
+)
+from wayfare.replay.readers.source import BadJson, Source, as_text, decode_json
+from wayfare.replay.recording import Compaction, Recording, Wire
 
 KIND = "wayfare"
 
 _RECORDED_ORIGINS = frozenset({"user", "assistant", "tool", "system"})
+_CONTENT_KEYS = ("content", "output")
+"""Where the wire formats keep the content of a result."""
 
 
 def accepts(row: Wire) -> bool:
@@ -33,80 +44,98 @@ def read(source: Source, rows: Iterable[tuple[int, Any]]) -> list[Recording]:
     log = _Log(source)
     for number, value in rows:
         row = mapping(value)
-        if not row:
-            source.problems.add(number, "not an object")
-        elif row.get("kind") == "message":
-            log.add(number, row)
+        if not accepts(row):
+            source.problems.add(number, "no entry of a transcript")
+        elif row["kind"] == "message":
+            log.add_message(number, row)
+        elif row["kind"] == "edit":
+            log.add_edit(row)
+        elif row["kind"] == "mark" and row.get("name") == "session":
+            log.head = mapping(row.get("detail"))
+        elif row["kind"] == "usage":
+            log.models.append(text(row.get("model")) or None)
     return [log.recording()]
 
 
 @dataclass(slots=True)
 class _Log:
     source: Source
-    wire: str = ""
+    head: Wire = field(default_factory=dict[str, Any])
     messages: list[Wire] = field(default_factory=list[Wire])
     times: list[float | None] = field(default_factory=list["float | None"])
+    compactions: dict[str, Compaction] = field(default_factory=dict[str, Compaction])
+    models: list[str | None] = field(default_factory=list["str | None"])
+    _format: str = ""
 
-    def add(self, number: int, row: Wire) -> None:
-        if row.get("origin", "user") not in _RECORDED_ORIGINS:
+    def add_message(self, number: int, row: Wire) -> None:
+        if text(row.get("origin")) not in _RECORDED_ORIGINS:
             return
-        wire = text(row.get("format"))
-        self.wire = self.wire or wire
-        if wire != self.wire:
-            self.source.problems.add(number, f"a message in {wire}, the first is in {self.wire}")
+        wire = text(row.get("format")) or text(self.head.get("format")) or "anthropic"
+        self._format = self._format or wire
+        message = mapping(row.get("wire"))
+        if wire != self._format or not message:
+            said = f"a message in {wire}, the first is in {self._format}"
+            self.source.problems.add(number, said if message else "a message entry without one")
             return
-        given = row.get("wire")
-        items = sequence(given) if isinstance(given, list) else [given]
-        for item in items:
-            message = mapping(self._whole(number, item))
-            if not message:
-                self.source.problems.add(number, "a message entry without its message")
-                continue
-            self.messages.append(message)
-            self.times.append(unix_time(row.get("at") or row.get("time")))
+        self.messages.append(self._whole(number, message) if row.get("blobs") else message)
+        self.times.append(unix_time(row.get("time")))
+
+    def add_edit(self, row: Wire) -> None:
+        for undone in sequence(row.get("undoes")):
+            self.compactions.pop(str(undone), None)
+        for op in mappings(row.get("ops")):
+            if op.get("op") == "collapse":
+                before = row.get("before")
+                self.compactions[str(row.get("id"))] = Compaction(
+                    index=len(self.messages),
+                    summary=content_text(mapping(op.get("message")).get("blocks")),
+                    trigger=text(row.get("by")) or None,
+                    tokens_before=before if isinstance(before, int) else None,
+                )
 
     def recording(self) -> Recording:
         path = self.source.path
+        system = self.head.get("system")
         return Recording(
             path=str(path),
             name=path.name,
             kind=KIND,
-            format=self.wire or "anthropic",
+            format=self._format or "anthropic",
             messages=tuple(self.messages),
             times=tuple(self.times),
+            system=(text(system) or sequence(system)) or None,
+            tools=tuple(mappings(self.head.get("tools"))),
+            model=text(self.head.get("model")) or most_common(self.models),
+            compactions=tuple(self.compactions.values()),
             problems=self.source.problems.taken(),
         )
 
-    def _whole(self, number: int, value: Any) -> Any:
-        """The value with its blobs read back."""
-        if isinstance(value, list):
-            return [self._whole(number, one) for one in sequence(value)]  # fmt: skip
-        if not isinstance(value, dict):
-            return value
-        given = mapping(value)
-        if len(given) == 1 and "$blob" in given:
-            return self._blob(number, mapping(given["$blob"]))
-        return {key: self._whole(number, one) for key, one in given.items()}
+    def _whole(self, number: int, message: Wire) -> Wire:
+        """The message with its archived results read back."""
+        blocks = message.get("content")
+        if isinstance(blocks, list):
+            whole = [self._result(number, one) for one in sequence(blocks)]
+            return {**message, "content": whole}
+        return mapping(self._result(number, message))
 
-    def _blob(self, number: int, reference: Wire) -> Any:
-        path = text(reference.get("path"))
-        found = self._archived(path)
+    def _result(self, number: int, holder: Any) -> Any:
+        given = mapping(holder)
+        key = next((one for one in _CONTENT_KEYS if one in given), "")
+        reference = mapping(mapping(given.get(key)).get("$blob"))
+        return {**given, key: self._archived(number, reference)} if reference else holder
+
+    def _archived(self, number: int, reference: Wire) -> Any:
+        path, digest = text(reference.get("path")), text(reference.get("sha256"))
+        found = self._bytes(path)
         if found is None:
-            self.source.problems.add(number, f"archived text {path} is not there")
-            return f"[archived text missing: {path}, {reference.get('bytes')} bytes]"
-        digest = text(reference.get("sha256"))
-        if reference.get("bytes") not in (None, len(found)) or (
-            digest and digest != hashlib.sha256(found).hexdigest()
-        ):
-            self.source.problems.add(number, f"archived text {path} is not what was archived")
-        if path.endswith(".json"):
-            try:
-                return decode_json(found)[0]
-            except BadJson:
-                pass
-        return found.decode("utf-8", "surrogatepass")
+            self.source.problems.add(number, f"the archived result {path} is missing")
+            return f"[the archived result {path} is missing]"
+        # The log may hold only the beginning of the hash.
+        if not hashlib.sha256(found).hexdigest().startswith(digest):
+            self.source.problems.add(number, f"the archived result {path} was changed")
+        return _content(path, found)
 
-    def _archived(self, path: str) -> bytes | None:
+    def _bytes(self, path: str) -> bytes | None:
         """The bytes at a path from the workspace root, two folders above the session's; never from
         outside of it, whatever a transcript from elsewhere says."""
         root = self.source.path.absolute().parent.parent.parent
@@ -114,3 +143,17 @@ class _Log:
         if not path or not file.resolve().is_relative_to(root.resolve()) or not file.is_file():
             return None
         return file.read_bytes()
+
+
+def _content(path: str, found: bytes) -> Any:
+    kind = path.rpartition(".")[2]
+    if kind in ("png", "jpeg", "gif", "webp"):
+        packed = base64.b64encode(found).decode()
+        source = {"type": "base64", "media_type": f"image/{kind}", "data": packed}
+        return [{"type": "image", "source": source}]
+    if kind == "json":
+        try:
+            return decode_json(found)[0]
+        except BadJson:
+            pass
+    return as_text(found)[0]
