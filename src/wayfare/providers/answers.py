@@ -105,7 +105,7 @@ class Reading:
 _ECHOES = re.compile(
     r"inputs?|prompts?|messages|contents?|request(?:_?body|_?id)?|choices?|outputs?|candidates|tools"
     r"|parameters|ctx|url|doc(?:umentation)?_url|links|user(?:_id)?|org(?:anization)?_id|trace_id"
-    r"|stack|traceback|loc|delta|provider(?:_name|id)?|model(?:id)?|domain|suggestion|help|hint"
+    r"|stack|traceback|delta|provider(?:_name|id)?|model(?:id)?|domain|suggestion|help|hint"
     r"|doctype|date|timestamp|created(?:_at)?|completed_at|sequence_number"
 )
 """Fields that repeat the request or say where it came from: never evidence."""
@@ -126,7 +126,13 @@ _STATUS_IN_TEXT = re.compile(
     re.IGNORECASE,
 )
 _ADDRESS = re.compile(r"https?://[^\s\"'<>)\]}]+|\bwww\.[^\s\"'<>)]+")
-_BROKEN = Reading(is_error=True, text="stream ended early", counts={}, is_broken=True)
+_BROKEN = Reading(
+    is_error=True,
+    text="stream ended early",
+    first="the answer is empty or stops in the middle",
+    counts={},
+    is_broken=True,
+)
 
 
 def read_answer(answer: Answer) -> Reading:
@@ -147,6 +153,8 @@ def _read_text(answer: Answer, body: str, succeeded: bool) -> Reading:
     events, is_whole = stream_events(body)
     if events:
         return _read_objects(answer, events, succeeded, is_broken=not is_whole)
+    if may_be_reply and answer.stop_reason is None and not (is_whole and body.strip()):
+        return _BROKEN
     outside, objects = embedded_objects(body)
     if objects and not outside.strip():
         return _read_objects(answer, objects, succeeded)
@@ -177,7 +185,8 @@ def _read_objects(
             merged.update({key: value for key, value in reply.items() if value is not None})
         return _BROKEN if is_cut and is_broken else _read_reply(answer, merged, stopped)
     if succeeded:
-        return _BROKEN if is_broken or (is_cut and not objects) else _read_reply(answer, {})
+        is_empty = stopped is None and not any(objects)
+        return _BROKEN if is_broken or is_empty else _read_reply(answer, {})
     return _gather(answer, objects) if answer.stop_reason is None else _read_reply(answer, {})
 
 
@@ -256,6 +265,9 @@ def _collect(value: object, key: str, heap: _Heap, depth: int) -> None:
                 _collect(inner, str(inner_key), heap, depth + 1)
     elif isinstance(value, str):
         _collect_text(value, name, heap, depth)
+    elif isinstance(value, Sequence) and name == "loc":
+        parts = cast("Sequence[object]", value)
+        heap.codes.append(".".join(str(part) for part in parts if isinstance(part, (str, int))))
     elif isinstance(value, Sequence):
         for inner in cast("Sequence[object]", value):
             _collect(inner, key, heap, depth + 1)

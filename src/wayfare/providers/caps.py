@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from wayfare.providers.numbers import compile_form, first_number, plain, read_number
+from wayfare.providers.numbers import Form, first_number, plain, read_number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +19,7 @@ class MinuteCap:
 
 
 _CAP_FORMS = tuple(
-    compile_form(pattern)
+    Form(pattern)
     for pattern in (
         r"\blimit:? N=cap",
         r"(?:limit|quota|cap|allowance)(?: for [\w' -]+?)?(?: \([^)]*\))? of N=cap",
@@ -27,8 +27,8 @@ _CAP_FORMS = tuple(
         r"max(?:imum)?(?: \w+){0,3} N=cap",
     )
 )
-_USED = compile_form(r"\b(?:used|current(?: usage)?):? N=used")
-_REQUESTED = compile_form(r"\brequest(?:ed|ing|s)?:? N=requested")
+_USED = Form(r"\b(?:used|current(?: usage)?):? N=used")
+_REQUESTED = Form(r"\brequest(?:ed|ing|s)?:? N=requested")
 
 
 _OF_TOKENS = re.compile(r"token|\bt[dp][dmhs]\b", re.IGNORECASE)
@@ -65,7 +65,7 @@ def read_minute_cap(text: str, headers: Mapping[str, str]) -> MinuteCap | None:
 
 
 _OUTPUT_CAP_FORMS = tuple(
-    compile_form(pattern)
+    Form(pattern)
     for pattern in (
         r"\[ ?\d+ ?, ?N=cap ?\]",
         r"can only afford N=cap",
@@ -75,7 +75,9 @@ _OUTPUT_CAP_FORMS = tuple(
         r"`?N=cap",
         r"max_(?:\w+_)?tokens`?:? N ?> ?N=cap",
         r"N ?> ?N=cap, which is the maximum",
-        r"(?:limit|maximum|lower than|less than|below)(?: value)?(?: of| is|:)? N=cap",
+        r"(?:limit|maximum|lower than|less than|below|tokens?)(?: value| allowed| output)?(?: of| is|:)? "
+        r"N=cap",
+        r"N ?> ?N=cap",
     )
 )
 

@@ -19,7 +19,7 @@ from wayfare.providers.reaction import Classified as Classified
 from wayfare.providers.reaction import Reaction as Reaction
 from wayfare.providers.reaction import classified
 from wayfare.providers.refusals import find_refusal
-from wayfare.providers.sizes import Sizes, read_sizes
+from wayfare.providers.sizes import Sizes, read_sizes, sizes_by_numbers
 from wayfare.providers.waits import read_wait
 from wayfare.providers.wording import Kind as Kind
 
@@ -39,18 +39,21 @@ LEAST_ROOM = 0.04
 LEAST_ROOM_TOKENS = 512
 """Output below this is no answer; compact instead."""
 
-MAX_VAGUE_WORDS = 24
+MAX_VAGUE_WORDS = 48
 """A longer text says something, even if only in common words."""
 
 _COUNTED_OTHERWISE = frozenset({"content-too-long", "body-too-large", "request-too-large"})
 """Rows whose numbers are characters, items or bytes: no window is learned from them."""
+
+_OTHER_STATUSES = frozenset({401, 402, 403, 404, 405, 408, 409, 414, 425, 429, 431})
+"""Statuses that say themselves what is wrong; numbers are not guessed at beside them."""
 
 _REACTIONS = {
     Kind.OUTPUT_ENDED: Reaction.CONTINUE_OUTPUT,
     Kind.BILLING: Reaction.FAIL_CLEARLY,
     Kind.AUTH: Reaction.FAIL_CLEARLY,
     Kind.UNSUPPORTED: Reaction.FAIL_CLEARLY,
-    Kind.CANCELLED: Reaction.RETRY_SAME,
+    Kind.CANCELLED: Reaction.WAIT_AND_RETRY,
     Kind.MALFORMED: Reaction.RETRY_SAME,
     Kind.BAD_REQUEST: Reaction.REPAIR_REQUEST,
     Kind.TIMEOUT: Reaction.WAIT_AND_RETRY,
@@ -75,10 +78,15 @@ def classify(answer: Answer) -> Classified:
         return _of_kind(Kind.AUTH, "status-401", answer, reading)
     refusal = find_refusal(reading.text, statuses)
     if refusal is None:
+        sizes = None if _OTHER_STATUSES.intersection(statuses) else sizes_by_numbers(reading)
+        if sizes is not None:
+            return _overflow(answer, reading, "two-numbers", sizes)
         return _by_status(answer, reading, statuses)
     match refusal.kind:
         case Kind.OVERFLOW:
-            return _overflow(answer, reading, refusal.name)
+            counted = refusal.name not in _COUNTED_OTHERWISE
+            sizes = read_sizes(reading) if counted else Sizes()
+            return _overflow(answer, reading, refusal.name, sizes)
         case Kind.OUTPUT_CAP:
             return classified(
                 Reaction.LOWER_OUTPUT,
@@ -137,9 +145,8 @@ def _silent(sent: int | None, rule: str) -> Classified:
     )
 
 
-def _overflow(answer: Answer, reading: Reading, rule: str) -> Classified:
+def _overflow(answer: Answer, reading: Reading, rule: str, sizes: Sizes) -> Classified:
     """Input too large, or only input and output together."""
-    sizes = Sizes() if rule in _COUNTED_OTHERWISE else read_sizes(reading)
     limit = sizes.limit_tokens
     sent = _input_tokens(answer, sizes)
     if limit is None and sizes.overshoot_tokens is not None and answer.window_tokens is not None:
@@ -193,7 +200,7 @@ def _by_status(answer: Answer, reading: Reading, statuses: tuple[int, ...]) -> C
     if 402 in statuses:
         return _of_kind(Kind.BILLING, rule, answer, reading)
     if 413 in statuses:
-        return _overflow(answer, reading, rule)
+        return _overflow(answer, reading, rule, Sizes())
     if status in (408, 504, 522, 524):
         return _of_kind(Kind.TIMEOUT, rule, answer, reading)
     if status in (409, 425) or (status is not None and status >= 500):
@@ -223,7 +230,7 @@ _VAGUE = re.compile(
     r"|\w*(?:error|exception)|failed|failure|for|from|google|http|https|in|invalid|invalid_argument|is"
     r"|message|no|none|not|null|of|occurred|openai|or|param|provider|requests?|response|returned|server"
     r"|status|the|this|to|try|type|unknown|unprocessable|upstream|was|with|unspecified|please|check"
-    r"|your|parameters|nginx|openresty|cloudflare|litellm|model|name|generation|valid|incorrect"
+    r"|your|again|fields?|format|input|required|parameters|nginx|openresty|cloudflare|litellm|model|name|generation|valid|incorrect"
     r"|bad_response_status_code"
 )
 """Words every refusal shares, whatever its reason."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
 
 NUMBER = (
     r"(?<![\w.])\d{1,3}(?:[,_'\u00a0\u202f]\d{3})+(?!\d)"
@@ -13,11 +15,27 @@ NUMBER = (
 """Plain, grouped (1,048,576) or short (128k, 1M)."""
 
 
-def compile_form(pattern: str) -> re.Pattern[str]:
-    """Compile a pattern in which `N` is a number and `N=limit` one in a group of that name."""
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
     named = re.sub(r"N=(\w+)", lambda match: f"(?P<{match[1]}>{NUMBER})", pattern)
     whole = re.sub(r"(?<![\w<\\])N(?![\w=])", lambda _: f"(?:{NUMBER})", named)
     return re.compile(whole, re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A pattern in which `N` is a number and `N=limit` one in a group of that name.
+
+    Compiled when first used: a session without a refusal pays nothing for the tables.
+    """
+
+    pattern: str
+
+    def search(self, text: str) -> re.Match[str] | None:
+        return _compiled(self.pattern).search(text)
+
+    def finditer(self, text: str) -> Iterator[re.Match[str]]:
+        return _compiled(self.pattern).finditer(text)
 
 
 def read_number(text: str) -> int:
@@ -36,7 +54,7 @@ def plain(text: str) -> str:
 
 def first_number(
     text: str,
-    forms: Iterable[re.Pattern[str]],
+    forms: Iterable[Form],
     name: str,
     *,
     reject: Callable[[int], bool] = lambda number: False,

@@ -261,6 +261,30 @@ WORDINGS = (
         "cloudflare/agents/pull/1662",
     ),
     _over(
+        "range-of-total-length",
+        r"range of total length should be",
+        "dashscope-qwen",
+        "FoundationAgents/OpenManus/issues/935",
+    ),
+    _over(
+        "following-a-prompt",
+        r"to generate tokens, following a prompt of length",
+        "perplexity",
+        "OpenRouterTeam/ai-sdk-provider/issues/121",
+    ),
+    _over(
+        "tokens-limit-reached",
+        r"tokens_limit_reached|too large for \S+ model\. max size: \d+ tokens",
+        "github-models",
+        "eslint/tsc-meetings/pull/593",
+    ),
+    _over(
+        "content-length-threshold",
+        r"content_length_exceeds_threshold",
+        "kiro",
+        "jwadow/kiro-gateway/issues/10",
+    ),
+    _over(
         "max-message-tokens",
         r"exceed max message tokens|message token length exceed",
         "volcengine, dashscope-qwen",
@@ -314,7 +338,16 @@ SHARED = (
         r"|(?:input (?:token )?|prompt )length[^.\n]{0,40}exceeds?|exceeds? (?:the )?limit of [\d,]+",
         "any",
         GENERAL,
-        unless=r"your (?:[\w'-]+ )?(?:limit|quota)|output tokens? exceed",
+        unless=r"your (?:[\w'-]+ )?(?:limit|quota)|output tokens? exceed|logit_bias",
+    ),
+    _over(
+        "single-limit",
+        r"(?:prompt|input|context|message|conversation)s?\b[^.\n]{0,60}?(?:longer than|exceed(?:s|ed|ing)?"
+        r"|under|below|fewer than|less than|at most|limited to|up to)[^.\n]{0,40}?\d{3,} ?k? tokens?"
+        r"|exceeds? (?:the )?(?:model'?s? )?(?:maximum )?context\b",
+        "any",
+        GENERAL,
+        unless=r"output|completion|per minute|rate",
     ),
     _over(
         "shorten",
@@ -361,7 +394,7 @@ WEAK_OVERFLOWS: tuple[Refusal, ...] = (
         Kind.OVERFLOW,
         r"request (?:entity )?too large|(?:payload|content|entity|request body|body) too large"
         r"|request (?:body |payload )?(?:size )?exceeds? the (?:maximum|limit)|request size exceeds"
-        r"|payload size|entity too large|请求体.{0,6}过大",
+        r"|payload size|entity too large|length limit exceeded|请求体.{0,6}过大",
         "anthropic, github-copilot, nginx",
         "github/copilot-cli/issues/1032",
         unless=r"header|\buri\b",
@@ -374,7 +407,7 @@ WEAK_OVERFLOWS: tuple[Refusal, ...] = (
         r"|(?:max(?:imum)? )?tokens? exceeded",
         "minimax, zai",
         "MiniMax-AI/MiniMax-01/issues/15",
-        unless=r"wait|retry|throttl|output",
+        unless=r"wait|retry|throttl|output|must be",
         not_statuses=_OTHER_STATUSES,
     ),
     row(
@@ -386,7 +419,7 @@ WEAK_OVERFLOWS: tuple[Refusal, ...] = (
         r"|tokens? (?:limit|allowed))",
         "any",
         GENERAL,
-        unless=r"rate|quota|output|max_tokens|\bname\b|\bid\b|deadline|header",
+        unless=r"rate|quota|output|max_tokens|\bname\b|\bid\b|deadline|header|\bfield|parameter",
         not_statuses=_OTHER_STATUSES,
     ),
 )

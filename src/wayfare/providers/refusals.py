@@ -204,7 +204,7 @@ REQUEST_RULES = (
         r"(?:unsupported|unknown|unrecognized|unexpected)[_ ](?:request )?(?:parameter|argument|field"
         r"|keyword|keys?)|extra inputs are not permitted|extra_forbidden|extra fields not permitted"
         r"|cannot be set at the same time|mutually exclusive|is not supported with this model"
-        r"|below minimum value|(?:field|parameter) (?:is )?required|input should be (?:a valid|less|great)",
+        r"|below minimum value|(?:field|parameter) (?:is )?required|input should be (?:a valid|great)",
         "openai, volcengine",
         "HKUDS/nanobot/issues/2548",
         unless=r"above maximum value|expected a value <=",
@@ -235,6 +235,23 @@ OUTPUT_RULES = (
         r"|(?:range|valid range) of max_(?:\w+_)?tokens|maxoutputtokens value of \d+",
         "openai, anthropic, deepseek, dashscope-qwen, vertex-gemini, groq, bedrock, volcengine",
         "ChatGPTNextWeb/NextChat/issues/4964",
+        unless=_INPUT_COUNTED + r"|context (?:window|length|limit)",
+    ),
+    row(
+        "output-field",
+        Kind.OUTPUT_CAP,
+        r"(?s)(?=.*max_(?:completion_|output_|new_)?tokens)(?=.*(?:less than or equal|less_than_equal"
+        r"|<=|maximum allowed is|maximum value|too large|exceeds))",
+        "any",
+        GENERAL,
+        unless=_INPUT_COUNTED + r"|context (?:window|length|limit)|prompt",
+    ),
+    row(
+        "output-maximum",
+        Kind.OUTPUT_CAP,
+        r"max(?:imum)? (?:number of )?(?:output|completion) tokens?",
+        "any",
+        GENERAL,
         unless=_INPUT_COUNTED + r"|context (?:window|length|limit)",
     ),
     row(
@@ -289,6 +306,7 @@ TRANSPORT = (
         r"|unexpected eof|non-json sse|remoteprotocolerror|invalid or incomplete response",
         "openai",
         "openai/codex/issues/4116",
+        not_statuses=(500, 502, 503, 504),
     ),
 )
 

@@ -89,7 +89,12 @@ def stop_reason_of(reply: Fields) -> str | None:
 
 
 def usage_of(reply: Fields) -> tuple[int | None, int | None]:
-    """Input tokens (cache reads and writes included) and output tokens, None where not told."""
+    """Input tokens (cache reads and writes included) and output tokens, None where not told.
+
+    A stream tells them in several events: the largest of each counts.
+    """
+    sent_counts: list[int] = []
+    made_counts: list[int] = []
     for fields in _walk(reply):
         sent = _count(fields, *_SENT_FIELDS)
         apart = _count(fields, "input_tokens")
@@ -98,13 +103,12 @@ def usage_of(reply: Fields) -> tuple[int | None, int | None]:
                 _count(fields, name) or 0
                 for name in ("cache_read_input_tokens", "cache_creation_input_tokens")
             )
-        if sent is None:
-            continue
         made, thought = _count(fields, *_MADE_FIELDS), _count(fields, "thoughtsTokenCount")
-        if made is None and thought is None:
-            return sent, None
-        return sent, (made or 0) + (thought or 0)
-    return None, None
+        if sent is not None:
+            sent_counts.append(sent)
+        if made is not None or thought is not None:
+            made_counts.append((made or 0) + (thought or 0))
+    return max(sent_counts, default=None), max(made_counts, default=None)
 
 
 def _count(fields: Fields, *names: str) -> int | None:

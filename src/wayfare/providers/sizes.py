@@ -12,7 +12,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from wayfare.providers.answers import Reading
-from wayfare.providers.numbers import compile_form, first_number, plain, read_number
+from wayfare.providers.numbers import Form, first_number, plain, read_number
+
+LEAST_WINDOW_TOKENS = 512
+"""No model in use has a smaller window; a smaller number is a status, a count or a part of a name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +35,7 @@ class Sizes:
 
 
 _FULL_FORMS = tuple(
-    compile_form(pattern)
+    Form(pattern)
     for pattern in (
         r"N=input \+ N=output ?> ?N=limit",
         r"\(N=output ?> ?N=limit - N=input\)",
@@ -44,7 +47,7 @@ _FULL_FORMS = tuple(
 """Forms that give several numbers by their place; the first that fits wins."""
 
 _COUNTED_FORMS = tuple(
-    compile_form(pattern)
+    Form(pattern)
     for pattern in (
         r"(?:messages|prompt|input|request) (?:resulted in|contains?|has|have|is)(?: at least| about)? "
         r"N=input(?: (?:input |prompt )?tokens?)?",
@@ -54,7 +57,7 @@ _COUNTED_FORMS = tuple(
 """Forms that say outright that this is the input; the number may equal the limit."""
 
 _INPUT_FORMS = tuple(
-    compile_form(pattern)
+    Form(pattern)
     for pattern in (
         r"(?:inputs?|prompts?|requests?|messages?)(?: \w+)? \(N=input(?: tokens?)?\)",
         r"(?:input|prompt|request|message)s?(?: token)? (?:length|count|size|tokens?)(?: of)? ?\(?N=input",
@@ -66,22 +69,26 @@ _INPUT_FORMS = tuple(
         r"requested tokens \(N=input\)",
         r"decoder prompt \(length N=input\)",
         r"(?:first|has) N=input (?:input )?tokens?",
+        r"prompt of length N=input",
+        r"input tokens length is N=input",
         r"`?inputs?`? must have less than N tokens?\. given:? N=input",
         r"(?:输入|提示词|请求|消息|上下文)[^\d。]{0,12}?(?:长度|tokens?|总数|数)?[^\d。]{0,6}N=input ?(?:个)? ?"
         r"(?:tokens?)?[^\d]{0,6}(?:超|大于)",
     )
 )
 _OUTPUT_FORMS = tuple(
-    compile_form(pattern)
+    Form(pattern)
     for pattern in (
         r"N=output (?:tokens )?(?:in|for|of) the (?:completion|output|response|generation)",
         r"N=output (?:output|completion|`?max_new_tokens`?|`?max_tokens`?)(?: tokens)?\b",
         r"max_(?:completion_)?tokens'?\"? is too large: N=output",
+        r"requested N=output to generate",
+        r"output tokens length is N=output",
         r"max_(?:completion_|new_)?tokens[=: (]+N=output",
     )
 )
 _TOTAL_FORMS = tuple(
-    compile_form(pattern)
+    Form(pattern)
     for pattern in (
         r"requested(?: about| a total of)? N=total ?tokens?",
         r"(?:max_total_tokens|total tokens?|input and (?:maximum )?output tokens?) ?\(N=total\)",
@@ -90,20 +97,21 @@ _TOTAL_FORMS = tuple(
         r"you requested N=total\b",
     )
 )
-_PART = compile_form(
+_PART = Form(
     r"N=part (?:tokens )?(?:of|in|from) (?:the |your )?"
     r"(?:text input|tool input|image input|audio input|video input|input messages?|messages?|prompt"
     r"|functions?|tools?|system(?: prompt)?|input)\b"
 )
 """One share of the input; the shares are added: (7911 in the messages, 2150 in the functions)."""
 
-_OVERSHOOT = compile_form(
+_OVERSHOOT = Form(
     r"exceed(?:ed|s)?(?: \w+){0,6} by N=over tokens?|N=above tokens? (?:over|above|beyond)"
     r"|over by N=extra"
 )
 _LIMIT_FORMS = tuple(
-    compile_form(pattern)
+    Form(pattern)
     for pattern in (
+        r"total length should be less than or equal to N=limit",
         r"\bmax(?:imum)?(?: (?!output|completion)[\w'-]+){0,6}?(?: is| of|:| =)?(?: only)? ?\(?N=limit(?! (?:output|compl))",
         r"(?:is|of|:|>|with) \(?N=limit (?:tokens? )?max(?:imum)?\b",
         r"context (?:length|window|size|limit)s?(?: limit)?(?: is| of|:| =)?(?: only)? ?\(?N=limit",
@@ -116,7 +124,7 @@ _LIMIT_FORMS = tuple(
         r"must have (?:less|fewer) than N=limit tokens?",
         r"(?:can ?not exceed|no more than|up to) N=limit",
         r"range of input length should be \[ ?\d+ ?, ?N=limit ?\]",
-        r"(?:n_ctx|max_seq_len|max_prompt_tokens|max_model_len|context_length|num_ctx)\W{1,3}N=limit",
+        r"(?:n_ctx|max_seq_len|max_prompt_tokens|max_model_len|context_length|num_ctx|max_position_embeddings|max_length)\W{1,3}N=limit",
         r"(?:context|token|tokens) (?:length )?exceeded\W{1,3}N=limit",
         r"(?:最大|上限|限制|窗口|不超过|不能超过|不得超过|最多|至多)[^\d。]{0,14}?N=limit",
         r"(?:超过|超出|超)[^\d。]{0,16}?N=limit",
@@ -150,7 +158,7 @@ _BARE_CODE = re.compile(r"context window exceeds limit ?\(\d+\)", re.IGNORECASE)
 Source: https://github.com/MiniMax-AI/MiniMax-M2/issues/119
 """
 _LOWER_BOUND = re.compile(r"at least", re.IGNORECASE)
-_TOKEN_NUMBER = compile_form(r"N=any(?=\)? ?tokens?\b)|\(N=paren\)")
+_TOKEN_NUMBER = Form(r"N=any(?=\)? ?tokens?\b)|\(N=paren\)")
 
 
 def read_sizes(reading: Reading) -> Sizes:
@@ -218,6 +226,44 @@ def _from_pair(
     if len(numbers) == 2:
         return min(numbers), max(numbers)
     return None, None
+
+
+_SPEAKS_OF_INPUT = re.compile(
+    r"\btokens?\b|\blength\b|\bcontext\b|\bprompt\b|\bsequence\b|\bwindow\b|input_ids",
+    re.IGNORECASE,
+)
+_SPEAKS_OF_LIMIT = re.compile(
+    r"max(?:imum)?\b|max_|limit|only|supports?|up to|at most|allowed|longer than|capacity|exceed|over"
+    r"|>",
+    re.IGNORECASE,
+)
+_SPEAKS_OF_ELSE = re.compile(
+    r"output|completion|generat|max_\w*tokens|image|pixel|\bMB\b|bytes|characters|schema|tool|\bm?s\b|second"
+    r"|minute|hour|\bday\b|\btime"
+    r"|function|\bid\b|rate|quota|credit|price",
+    re.IGNORECASE,
+)
+_HYPHENATED = re.compile(r"[\w.]*-[\w.:-]*\d[\w.:-]*")
+"""Dates, versions and names of models: their numbers are no sizes."""
+
+_ANY_NUMBER = Form(r"N=any")
+
+
+def sizes_by_numbers(reading: Reading) -> Sizes | None:
+    """The sizes of a wording nobody knows, when its numbers alone give it away.
+
+    One sentence that speaks of the input and of a limit, of nothing else, with exactly two numbers
+    of a size that windows have: the larger was sent, the smaller is allowed.
+    """
+    for part in re.split(r"\n|(?<=[a-z)])[.] ", plain(reading.text)):
+        if _SPEAKS_OF_ELSE.search(part) or not _SPEAKS_OF_INPUT.search(part):
+            continue
+        bare = _HYPHENATED.sub(" ", part)
+        numbers = {read_number(match["any"]) for match in _ANY_NUMBER.finditer(bare)}
+        numbers = {number for number in numbers if number >= LEAST_WINDOW_TOKENS}
+        if len(numbers) == 2 and _SPEAKS_OF_LIMIT.search(part):
+            return Sizes(limit_tokens=min(numbers), input_tokens=max(numbers))
+    return None
 
 
 def _is_swapped(text: str, limit: int, sent: int) -> bool:

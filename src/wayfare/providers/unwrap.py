@@ -15,7 +15,7 @@ MAX_BODY_CHARS = 400_000
 MAX_OBJECTS = 12
 """Objects opened inside one text."""
 
-MAX_TRIES = 24
+MAX_TRIES = 16
 """Braces tried as the start of an object; a text of nothing but braces must stay cheap."""
 
 MAX_REPR_CHARS = 20_000
@@ -86,7 +86,7 @@ def stream_events(text: str) -> tuple[list[object], bool]:
         elif line.startswith("{") and (decoded := _loads(line)) is not None:
             events.append(decoded)  # an error written into the stream without "data:"
     if not events:
-        return [], True
+        return [], is_whole
     trailing = "\n".join(line for line in lines if not line.startswith(("data:", "event:", ":")))
     events.extend(embedded_objects(trailing)[1])
     return events, is_whole

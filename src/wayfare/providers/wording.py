@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 
 GITHUB = "https://github.com/"
 GENERAL = "general"
@@ -44,6 +45,12 @@ class Kind(StrEnum):
     """A refusal without a reason; sizes decide."""
 
 
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Compiled when first used: a session without a refusal pays nothing for the table."""
+    return re.compile(pattern, re.IGNORECASE)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
     """One wording.
@@ -57,19 +64,19 @@ class Refusal:
 
     name: str
     kind: Kind
-    pattern: re.Pattern[str]
+    pattern: str
     provider: str
     source: str
-    unless: re.Pattern[str] | None = None
+    unless: str | None = None
     not_statuses: frozenset[int] = frozenset()
 
     def fits(self, text: str, statuses: tuple[int, ...]) -> bool:
         """Whether the row decides a text that came with these statuses."""
         if self.not_statuses.intersection(statuses):
             return False
-        if self.pattern.search(text) is None:
+        if _compiled(self.pattern).search(text) is None:
             return False
-        return self.unless is None or self.unless.search(text) is None
+        return self.unless is None or _compiled(self.unless).search(text) is None
 
 
 def row(
@@ -86,9 +93,9 @@ def row(
     return Refusal(
         name=name,
         kind=kind,
-        pattern=re.compile(pattern, re.IGNORECASE),
+        pattern=pattern,
         provider=provider,
         source=source if source == GENERAL or "://" in source else GITHUB + source,
-        unless=re.compile(unless, re.IGNORECASE) if unless else None,
+        unless=unless,
         not_statuses=frozenset(not_statuses),
     )
