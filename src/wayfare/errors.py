@@ -19,6 +19,7 @@ WayfareError
   StoreError
     NotFound                       .ref
     Conflict                       .expected .found
+      RecordConflict               .wanted .present (texts)
     LeaseHeld                      .holder .expires_at
     CorruptLog                     .path .line
     WriteFailed                    .path .reason
@@ -186,6 +187,23 @@ class Conflict(StoreError):
         super().__init__(message)
         self.expected = expected
         self.found = found
+
+
+class RecordConflict(Conflict):
+    """A record changed since it was read; carries the text to be written and the one there now."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        expected: str | None,
+        found: str | None,
+        wanted: str | None,
+        present: str | None,
+    ) -> None:
+        super().__init__(message, expected=expected, found=found)
+        self.wanted = wanted
+        self.present = present
 
 
 class LeaseHeld(StoreError):

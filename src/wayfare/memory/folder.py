@@ -10,11 +10,12 @@ from datetime import UTC, datetime
 
 import msgspec
 
+from wayfare.errors import NotFound
 from wayfare.memory.gate import Existing, Known, Tombstone
 from wayfare.memory.journal import JournalState
 from wayfare.memory.likeness import fingerprint
 from wayfare.memory.record import RecordFile, read_date, read_record
-from wayfare.memory.slug import is_record_file, name_key
+from wayfare.memory.slug import fold, is_record_file, name_key
 from wayfare.store import Docs
 
 _STAMP = re.compile(r"^\d+-(\d{16,20})-\d+$")
@@ -24,7 +25,8 @@ _NUMBER = re.compile(r"\d+")
 class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What is kept of a record in memory: everything but its body.
 
-    `stamp` is the storage's, empty when the text is known but the file was not looked at since.
+    `stamp` is the storage's, empty when the text is known but the file was not looked at since;
+    `sha256` is empty for a file that is there and cannot be read.
     """
 
     file: str
@@ -102,6 +104,8 @@ class Folder:
         self._by_description = _Lookup()
         self._by_body = _Lookup()
         self._files: list[tuple[tuple[str | int, ...], str]] = []
+        self.folded: set[str] = set()
+        """The folded file names, for finding one that is free."""
         for entry in (entries or {}).values():
             self.put(entry)
 
@@ -117,6 +121,7 @@ class Folder:
         self._by_description.add(entry.description_print, entry.file)
         self._by_body.add(entry.body_print, entry.file)
         insort(self._files, (natural(entry.file), entry.file))
+        self.folded.add(fold(entry.file))
 
     def remove(self, file: str) -> None:
         """Leave a file out; nothing happens when it is not there."""
@@ -128,6 +133,7 @@ class Folder:
         self._by_description.drop(entry.description_print, file)
         self._by_body.drop(entry.body_print, file)
         self._files.pop(bisect_left(self._files, (natural(file), file)))
+        self.folded.discard(fold(file))
 
     def in_order(self) -> list[Entry]:
         """All entries by file name, numbers in them by their value."""
@@ -185,6 +191,7 @@ class Folder:
             content = await read_file(docs, file)
             if content is None:
                 unreadable.append(file)
+                self.put(_unreadable(file, stamp))
                 continue
             found = entry_of(read_record(file, content), stamp)
             if present is None or present.sha256 != found.sha256:
@@ -195,12 +202,24 @@ class Folder:
 
 async def read_file(docs: Docs, file: str) -> bytes | None:
     """A record file's bytes; None when it is gone or cannot be read."""
-    from wayfare.errors import NotFound
-
     try:
         return await docs.read(file.removesuffix(".md"))
     except NotFound:
         return None
+
+
+def _unreadable(file: str, stamp: str) -> Entry:
+    return Entry(
+        file=file,
+        name=file.removesuffix(".md"),
+        description="(cannot be read)",
+        type="project",
+        sha256="",
+        size_bytes=0,
+        stamp=stamp,
+        rewritable=False,
+        problems=("unreadable",),
+    )
 
 
 def natural(file: str) -> tuple[str | int, ...]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, insort
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from wayfare.memory.folder import Entry, natural
@@ -47,29 +47,52 @@ class Index:
     room: IndexRoom
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """A record's line in the index, the whole one for its page, and the page."""
+
+    short: str
+    whole: str
+    type: str
+
+
 class IndexOrder:
-    """Files by rank, kept sorted as records come, change and go.
+    """Records by rank with their lines, kept sorted as they come, change and go.
 
     Standing records first, then corrected ones, then by last use, then by change, newest first.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, description_chars: int = DEFAULT_LIMITS.index_description_chars) -> None:
+        self.description_chars = description_chars
+        self._lines: dict[str, Line] = {}
         self._ranks: dict[str, Rank] = {}
         self._sorted: list[Rank] = []
 
-    def put(self, entry: Entry, journal: JournalState, used: Mapping[str, float]) -> None:
-        """Rank a record, or rank it anew."""
+    def put(
+        self,
+        entry: Entry,
+        journal: JournalState,
+        used: Mapping[str, float],
+        *,
+        changed: float = 0.0,
+        corrected: bool = False,
+    ) -> None:
+        """Rank a record, or rank it anew; `changed` and `corrected` are what the journal does not
+        know yet."""
         self.remove(entry.file)
         file = entry.file
-        changed = max(journal.changed.get(file, 0.0), journal.edited.get(file, 0.0))
+        changed = max(changed, journal.changed.get(file, 0.0), journal.edited.get(file, 0.0))
         rank: Rank = (
             0 if entry.always else 1,
-            0 if file in journal.corrected else 1,
+            0 if corrected or file in journal.corrected else 1,
             -used.get(file, 0.0),
             -(changed or entry.written),
             natural(file),
             file,
         )
+        whole = index_line(entry)
+        cut = index_line(entry, self.description_chars)
+        self._lines[file] = Line(short=cut, whole=whole, type=entry.type)
         self._ranks[file] = rank
         insort(self._sorted, rank)
 
@@ -77,20 +100,29 @@ class IndexOrder:
         """Leave a file out; nothing happens when it is not there."""
         rank = self._ranks.pop(file, None)
         if rank is not None:
+            del self._lines[file]
             self._sorted.pop(bisect_left(self._sorted, rank))
 
     def __iter__(self) -> Iterator[str]:
         return (rank[-1] for rank in self._sorted)
 
+    def lines(self) -> list[Line]:
+        """The lines, best first."""
+        lines = self._lines
+        return [lines[rank[-1]] for rank in self._sorted]
+
     def __len__(self) -> int:
         return len(self._sorted)
 
 
-def index_line(entry: Entry, description_chars: int) -> str:
+def index_line(entry: Entry, description_chars: int | None = None) -> str:
     """`- [name](file.md) — description`, on one line whatever the record holds."""
     name = _LINK_TEXT.sub(r"\\\1", one_line(entry.name)) or entry.file.removesuffix(".md")
     target = entry.file if _TARGET_SAFE.fullmatch(entry.file) else f"<{entry.file}>"
-    return f"- [{name}]({target}) — {shortened(one_line(entry.description), description_chars)}"
+    description = one_line(entry.description)
+    if description_chars is not None:
+        description = shortened(description, description_chars)
+    return f"- [{name}]({target}) — {description}"
 
 
 def shortened(text: str, chars: int) -> str:
@@ -98,69 +130,47 @@ def shortened(text: str, chars: int) -> str:
     return text if len(text) <= chars else text[: max(chars - 1, 0)].rstrip() + "…"
 
 
-def build_index(
-    order: Iterable[str],
-    entries: Mapping[str, Entry],
-    limits: MemoryLimits = DEFAULT_LIMITS,
-) -> Index:
-    """Write the index.
-
-    Args:
-        order: Files by rank, best first.
-        entries: Their entries.
-        limits: Lines, bytes and description length.
-    """
-    files = list(order)
-    head = [HEADING]
-    whole = _fill(files, entries, limits, head, reserve_lines=0, reserve_bytes=0)
-    if len(whole) == len(files):
-        return _index(whole, {}, head, limits, left_out=0)
+def build_index(order: IndexOrder, limits: MemoryLimits = DEFAULT_LIMITS) -> Index:
+    """Write the index of records in this order, within the lines and bytes of `limits`."""
+    lines = order.lines()
+    whole = _fill(lines, limits, reserve_lines=0, reserve_bytes=0)
+    if len(whole) == len(lines):
+        return _index(whole, {}, limits, left_out=0)
     # Room for the last line: its longest form names every type.
-    last = _last_line({kind: len(files) for kind in TYPES})
-    lines = _fill(
-        files, entries, limits, head, reserve_lines=1, reserve_bytes=len(last.encode()) + 1
-    )
-    left = files[len(lines) :]
+    last = _last_line({kind: len(lines) for kind in TYPES})
+    listed = _fill(lines, limits, reserve_lines=1, reserve_bytes=len(last.encode()) + 1)
     pages: dict[str, list[str]] = {}
-    for file in left:
-        entry = entries[file]
-        pages.setdefault(entry.type, []).append(index_line(entry, limits.description_chars))
+    for line in lines[len(listed) :]:
+        pages.setdefault(line.type, []).append(line.whole)
     counts = {kind: len(pages[kind]) for kind in TYPES if kind in pages}
     texts = {
         kind: "\n".join([f"# Further records of type {kind}", *page]) + "\n"
         for kind, page in pages.items()
     }
-    return _index([*lines, _last_line(counts)], texts, head, limits, left_out=len(left))
+    left_out = len(lines) - len(listed)
+    return _index([*listed, _last_line(counts)], texts, limits, left_out=left_out)
 
 
 def _fill(
-    files: list[str],
-    entries: Mapping[str, Entry],
-    limits: MemoryLimits,
-    head: list[str],
-    *,
-    reserve_lines: int,
-    reserve_bytes: int,
+    lines: Sequence[Line], limits: MemoryLimits, *, reserve_lines: int, reserve_bytes: int
 ) -> list[str]:
-    lines: list[str] = []
-    used = sum(len(line.encode()) + 1 for line in head)
-    most_lines = limits.index_lines - len(head) - reserve_lines
-    for file in files[:most_lines]:
-        line = index_line(entries[file], limits.index_description_chars)
-        size = len(line.encode()) + 1
+    listed: list[str] = []
+    used = len(HEADING.encode()) + 1
+    for line in lines[: limits.index_lines - 1 - reserve_lines]:
+        size = len(line.short.encode()) + 1
         if used + size > limits.index_bytes - reserve_bytes:
             break
-        lines.append(line)
+        listed.append(line.short)
         used += size
-    return lines
+    return listed
 
 
 def _index(
-    lines: list[str], pages: Mapping[str, str], head: list[str], limits: MemoryLimits, left_out: int
+    lines: Sequence[str], pages: Mapping[str, str], limits: MemoryLimits, *, left_out: int
 ) -> Index:
-    text = "\n".join([*head, *lines]) + "\n"
+    text = "\n".join([HEADING, *lines]) + "\n"
     room = IndexRoom(
-        lines_left=limits.index_lines - len(lines) - len(head),
+        lines_left=limits.index_lines - len(lines) - 1,
         bytes_left=limits.index_bytes - len(text.encode()),
         left_out=left_out,
     )

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from wayfare.errors import NotFound
+from wayfare.memory.record import INDEX_FILE
 from wayfare.store import Log
 from wayfare.store.ref import digest
 
@@ -106,7 +107,7 @@ class JournalState(msgspec.Struct, kw_only=True):
     stones: dict[str, tuple[float, Stone]] = msgspec.field(
         default_factory=dict[str, tuple[float, Stone]]
     )
-    index_hashes: list[str] = msgspec.field(default_factory=list[str])
+    index_hash: str | None = None
     pending: Pending | None = None
 
     def take(self, number: int, content: bytes) -> JournalLine | None:
@@ -144,7 +145,7 @@ class JournalState(msgspec.Struct, kw_only=True):
     def _apply(self, line: JournalLine) -> None:
         pending, self.pending = self.pending, None
         if line.index_hash is not None:
-            self.index_hashes = [line.index_hash]
+            self.index_hash = line.index_hash
         for change in pending.changes if pending is not None and pending.committed else ():
             file = change.file
             if change.after_hash is None:
@@ -157,6 +158,9 @@ class JournalState(msgspec.Struct, kw_only=True):
                 self.corrected[file] = change.at
 
     def _external(self, line: JournalLine) -> None:
+        if line.file == INDEX_FILE:
+            self.index_hash = line.after_hash
+            return
         if line.after_hash is None:
             for seen in (self.known, self.changed, self.edited, self.corrected):
                 seen.pop(line.file, None)

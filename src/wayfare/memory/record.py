@@ -8,6 +8,7 @@ Writing lives in `record_text`.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ INDEX_FILE = "MEMORY.md"
 DERIVED_DESCRIPTION_CHARS = 160
 """How much of a first line stands in for a missing description: about one index line."""
 
+_BREAKS = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]")
 _TRUE = frozenset({"true", "yes", "on", "y", "1"})
 
 
@@ -119,8 +121,7 @@ def read_date(text: str) -> date | None:
 
 def one_line(text: str) -> str:
     """A text on one line: line ends and other control characters become single spaces."""
-    flat = "".join(" " if _breaks(c) else c for c in text)
-    return " ".join(flat.split())
+    return " ".join(_BREAKS.sub(" ", text).split())
 
 
 def _found(
@@ -256,7 +257,3 @@ def first_line(body: str) -> str:
 def _body(text: str) -> str:
     flat = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     return flat.strip("\n") if flat.strip() else ""
-
-
-def _breaks(char: str) -> bool:
-    return ord(char) < 32 or ord(char) in (0x7F, 0x85, 0x2028, 0x2029)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Container
 
 from wayfare.store.ref import digest
 
@@ -51,9 +51,8 @@ def name_key(name: str) -> str:
     return re.sub(r"[\s_-]+", "-", fold(name)).strip("-")
 
 
-def free_file(name: str, taken: Iterable[str]) -> str:
-    """A file name for a new record that collides with none of `taken`, on any disk."""
-    folded = {fold(file) for file in taken}
+def free_file(name: str, folded: Container[str]) -> str:
+    """A file name for a new record that collides, on any disk, with none whose `fold` is given."""
     stem = slug(name)
     if fold(f"{stem}.md") not in folded:
         return f"{stem}.md"
