@@ -224,11 +224,10 @@ class FileLog:
         while f"{self.path.name}.torn-{number}" in taken:
             number += 1
         aside = self.path.with_name(f"{self.path.name}.torn-{number}")
-        # The copy is durable before the cut: a crash in between leaves the tail in both places.
+        # The copy is durable before the cut, which the next flush makes durable: a crash in between
+        # leaves the tail in both places, and it is set aside once more.
         write_whole(self._disk, aside, torn, clock=self._clock, sync=self._policy.mode != "never")
         file.truncate(end)
-        if self._policy.mode != "never":
-            file.sync()
         if self._index.whole_bytes != end or self._index.scanned_bytes != end:
             self._index = LineIndex()
             self._scan()

@@ -188,7 +188,7 @@ async def test_a_blob_with_an_address_can_be_read(keep: Keep, seed: int) -> None
 
 
 async def swap_docs(disk: FaultyDisk, told: list[dict[str, bytes]] | None = None) -> None:
-    """Two texts written, one replaced, one deleted; `told` gets the state after each."""
+    """Texts written, replaced, deleted; `told` gets the state after each."""
     docs = FileDocs(MEMORY, disk=disk, clock=MovableClock())
     state: dict[str, bytes] = {}
     for name, old, new in DOC_STEPS:
@@ -207,6 +207,7 @@ DOC_STEPS: list[tuple[str, bytes | None, bytes | None]] = [
     ("spaces", None, b"no spaces\n" * 9),
     ("tabs", b"use tabs\n" * 9, b"use tabs, width 4\n" * 9),
     ("spaces", b"no spaces\n" * 9, None),
+    ("last", None, b"still here"),
 ]
 
 
@@ -317,6 +318,18 @@ async def test_a_thousand_points_are_tried() -> None:
     """The tests above, counted, so that a change which makes them try nothing is seen."""
     runs = [await operations_of(run) for run in (write_log, put_blobs, swap_docs)]
     assert sum(runs) * len(KEEPS) > 500, runs
+
+
+async def test_folders_that_somebody_else_made_and_did_not_flush_are_flushed() -> None:
+    """A process that was killed between making the folders and flushing them leaves them so."""
+    disk = new_disk()
+    for folder in (LOG.parent.parent, LOG.parent):
+        disk.make_folder(folder)
+    log = open_log(disk)
+    await log.open()
+    await log.append([b"{}"])
+    disk.crash("nothing")
+    assert await contents(open_log(disk)) == [b"{}"]
 
 
 async def test_the_dead_do_not_write() -> None:

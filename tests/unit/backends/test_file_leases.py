@@ -14,6 +14,7 @@ from wayfare.backends import FileLeases
 from wayfare.backends.process import ProcessMark, is_gone, this_process
 from wayfare.clock import MovableClock
 from wayfare.errors import LeaseHeld, WriteFailed
+from wayfare.testing import FaultyDisk
 
 HERE = this_process()
 
@@ -127,6 +128,16 @@ async def test_a_file_that_says_nothing_usable_holds_nothing(
     assert await leases.holder("dream") is None
     await take(leases)
     assert await leases.holder("dream") == "me"
+
+
+async def test_nobody_looks_and_takes_but_under_the_lock(clock: MovableClock) -> None:
+    """Between looking and taking no other process may take; the race itself cannot be forced."""
+    disk = FaultyDisk()
+    leases = FileLeases(Path("/w/l"), disk=disk, clock=clock)
+    await take(leases)
+    await leases.release("dream", holder="me")
+    changes = [step.split()[0] for step in disk.trace if "make_folder" not in step]
+    assert changes == ["lock", "open", "write", "rename", "lock", "unlink"]
 
 
 async def test_a_folder_that_leads_out_is_refused(tmp_path: Path, clock: MovableClock) -> None:
