@@ -43,6 +43,9 @@ class FileDocs:
         lock_path: The file locked for the moment of each write, so that two processes cannot both
             win one compare-and-swap; None: `<folder>/.lock`.
         lock_wait_seconds: How long a write waits for another process's.
+        check_twins: Whether a new name is compared with all others, so that none differs from
+            another only by case; that lists the folder, which a caller with ten thousand texts who
+            looks after it himself can leave out.
         gitignore_in: A folder on the way that gets a `.gitignore` of `*` when it is first made.
     """
 
@@ -58,10 +61,12 @@ class FileDocs:
         disk: Disk | None = None,
         sync: Sync = "always",
         sync_interval_seconds: float = 1.0,
+        check_twins: bool = True,
         gitignore_in: Path | None = None,
         clock: Clock | None = None,
     ) -> None:
         self.folder = folder
+        self._check_twins = check_twins
         self._suffix = suffix
         self._excluded = {folded(name) for name in exclude}
         self._lock_path = lock_path or folder / ".lock"
@@ -169,7 +174,8 @@ class FileDocs:
         if path is None or reason:
             raise WriteFailed(f"cannot write {name!r}: {reason}", path=name, reason=reason)
         with self._swapping(path):
-            if expected is None and (reason := twin_of(name, self._texts())):
+            alone = expected is not None or not self._check_twins
+            if not alone and (reason := twin_of(name, self._texts())):
                 raise WriteFailed(f"cannot write {path}: {reason}", path=str(path), reason=reason)
             old = self._checked(path, name, expected)
             flush, due = self._policy.mode != "never", self._policy.due()
