@@ -7,13 +7,12 @@ Read from it is what the model saw on the branch that was current at the end:
   assistant message, and the user lines up to the next one become one user message, results first
   and in call order; this is also how the tool sends them;
 * compaction summaries are left out and noted, what was before them stays;
-* sub-agents (`isSidechain` lines, `agent_progress` lines, `<session>/subagents/agent-*.jsonl`) are
-  side chains;
+* sub-agents (`isSidechain` lines, `agent_progress` lines, files of their own) are side chains;
 * left out: what never went to the model (API errors and other `<synthetic>` messages, lines marked
   as visible in the transcript only, progress, snapshots, titles) and attachments other than queued
   prompts: the text the tool made of those is not recorded.
 
-The field names were read off versions 2.1.6 to 2.1.71 and, for older and newer ones, off public
+The field names were read off versions 2.1.29 to 2.1.42 and, for older and newer ones, off public
 descriptions of the format; none is official.
 """
 
@@ -50,7 +49,7 @@ def accepts(row: Wire) -> bool:
 def read(source: Source, rows: Iterable[tuple[int, Any]]) -> list[Recording]:
     """The session, or the sessions where unrelated ones were put into one file."""
     found = _collect(source, rows)
-    beside = _subagent_files(source)
+    beside = _subagent_files(source, found.agents)
     side_lines = {name: lines for name, lines in found.side.items() if name not in beside}
     if found.main:
         sessions = branches(found.main, found.parents, source.problems)
@@ -74,6 +73,8 @@ class _Found:
     side: dict[str, list[Line]] = field(default_factory=dict[str, list[Line]])
     parents: dict[str, str | None] = field(default_factory=dict[str, str | None])
     """Parent of every line that has a uuid, whether or not it is a message."""
+    agents: set[str] = field(default_factory=set[str])
+    """Ids of sub-agents whose results the session got."""
 
 
 def _collect(source: Source, rows: Iterable[tuple[int, Any]]) -> _Found:
@@ -92,6 +93,9 @@ def _collect(source: Source, rows: Iterable[tuple[int, Any]]) -> _Found:
                 continue  # copied into the file again when the session was resumed
             parent = row.get("parentUuid") or row.get("logicalParentUuid")
             found.parents[uuid] = text(parent) or None
+        agent = text(mapping(row.get("toolUseResult")).get("agentId"))
+        if agent.isalnum():  # becomes part of a file name
+            found.agents.add(agent)
         if progress := _progress_message(row):
             line = _line(number, progress, source)
             if line is not None:
@@ -212,10 +216,12 @@ def _side_name(row: Wire, roots: dict[str, str]) -> str:
     return f"agent-{named or root}"
 
 
-def _subagent_files(source: Source) -> dict[str, Recording]:
-    """Sub-agents that have files of their own beside the session's."""
+def _subagent_files(source: Source, agents: set[str]) -> dict[str, Recording]:
+    """Sub-agents that have files of their own: in the session's folder, earlier beside it."""
     found: dict[str, Recording] = {}
-    for path in sorted(source.path.with_suffix("").glob("subagents/agent-*.jsonl")):
+    paths = sorted(source.path.with_suffix("").glob("subagents/agent-*.jsonl"))
+    named = [source.path.with_name(f"agent-{agent}.jsonl") for agent in sorted(agents)]
+    for path in paths + [path for path in named if path != source.path and path.is_file()]:
         own = Source(path=path)
         try:
             found[path.stem] = _read_subagent(own)

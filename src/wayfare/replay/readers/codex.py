@@ -129,6 +129,8 @@ class _Rollout:
         elif not kind:
             self.source.problems.add(number, "an item without a type")
         elif kind not in _NOT_SENT:
+            if item.get("role") == "user" and not _is_context(item):
+                self.turn_starts.append(len(self.items))
             self.items.append(item)
             self.times.append(at)
 
@@ -150,11 +152,12 @@ class _Rollout:
             usage = mapping(mapping(event.get("info")).get("last_token_usage"))
             tokens = usage.get("input_tokens")
             self.context_tokens = tokens if isinstance(tokens, int) else self.context_tokens
-        elif kind == "user_message":
-            last = self.items[-1] if self.items else {}
-            logged = last.get("role") == "user"
-            logged = logged and text(event.get("message")) in content_text(last.get("content"))
-            self.turn_starts.append(len(self.items) - 1 if logged else len(self.items))
+        elif kind == "user_message" and self.items:
+            # Typed by the user after all, though it looks like context.
+            last, place = self.items[-1], len(self.items) - 1
+            typed = last.get("role") == "user" and place not in self.turn_starts
+            if typed and content_text(last.get("content")) == event.get("message"):
+                self.turn_starts.append(place)
         elif kind == "thread_rolled_back":
             turns = event.get("num_turns")
             self._roll_back(number, turns if isinstance(turns, int) else 1)
@@ -170,6 +173,11 @@ class _Rollout:
         del self.items[start:]
         del self.times[start:]
         self.compactions = [one for one in self.compactions if one.index <= start]
+
+
+def _is_context(item: Wire) -> bool:
+    """Whether a user message is of the tool: instructions files, the environment, notices."""
+    return content_text(item.get("content")).startswith(("<", "# AGENTS.md"))
 
 
 def _tool(given: Wire) -> Wire:

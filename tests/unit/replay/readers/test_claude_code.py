@@ -307,13 +307,17 @@ def test_sub_agents_in_files_of_their_own(tmp_path: Path) -> None:
     rows = "".join(json.dumps(row) + "\n" for row in side.rows)
     (folder / "agent-a7.jsonl").write_text(rows)
     (folder / "agent-b8.jsonl").write_text("")
+    (tmp_path / "agent-c9.jsonl").write_text(rows)
+    (tmp_path / "agent-not-ours.jsonl").write_text(rows)
     log = Log("main")
     log.user("go")
-    log.reply("m1", text("done"))
+    log.reply("m1", call("task"))
+    log.user([result("task")], toolUseResult={"agentId": "c9"})
+    log.user("and", toolUseResult={"agentId": "../../x\0"})
+    log.reply("m2", text("done"))
     found = log.one(tmp_path)
-    assert [shape(side) for side in found.side_chains] == [
-        [("user", "find it"), ("assistant", ["found"])]
-    ]
+    assert [side.name for side in found.side_chains] == ["agent-a7.jsonl", "agent-c9.jsonl"]
+    assert shape(found.side_chains[1]) == [("user", "find it"), ("assistant", ["found"])]
     assert "agent-b8.jsonl" in found.problems[0].reason
     (alone,) = read_recordings(folder / "agent-a7.jsonl")
     assert shape(alone) == [("user", "find it"), ("assistant", ["found"])]

@@ -92,13 +92,22 @@ def test_a_compaction_is_noted_with_what_replaced_the_history(tmp_path: Path) ->
 
 def test_turns_that_were_taken_back_are_left_out(tmp_path: Path) -> None:
     rows: list[Any] = []
-    for turn in "abc":
+    for turn in ("a", "<b>", "c"):
         rows += [item(**said("user", turn)), row("event_msg", type="user_message", message=turn)]
         rows += [item(**said("assistant", turn.upper()))]
+        rows += [item(**said("user", "<turn_aborted>"))]
     back = row("event_msg", type="thread_rolled_back", num_turns=2)
     found = read(tmp_path, *rows, back, item(**said("user", "d")))
-    assert [m["content"][0]["text"] for m in found.messages] == ["a", "A", "d"]
-    assert "4 items" in found.problems[0].reason
+    assert [m["content"][0]["text"] for m in found.messages] == ["a", "A", "<turn_aborted>", "d"]
+    assert "6 items" in found.problems[0].reason
+
+
+def test_turns_are_taken_back_where_only_items_are_logged(tmp_path: Path) -> None:
+    rows: list[Any] = [item(**said("user", "<environment_context>"))]
+    for turn in "abc":
+        rows += [item(**said("user", turn)), item(**said("assistant", turn.upper()))]
+    found = read(tmp_path, *rows, row("event_msg", type="thread_rolled_back", num_turns=2))
+    assert [m["content"][0]["text"] for m in found.messages] == ["<environment_context>", "a", "A"]
 
 
 def test_bad_and_unknown_lines_are_told(tmp_path: Path) -> None:
