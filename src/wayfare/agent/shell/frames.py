@@ -7,13 +7,48 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from wayfare.agent.shell.names import Names
-from wayfare.agent.shell.values import Assignment, Command, Places, Word, plain, shown, unknown
+from wayfare.agent.shell.values import (
+    Assignment,
+    Command,
+    Places,
+    Unparsable,
+    Word,
+    plain,
+    shown,
+    unknown,
+)
 from wayfare.agent.shell.wrappers import Opaque, Runs, RunsAll, RunsCode, unwrap
 
 UNKNOWN_PLACE: tuple[Word, ...] = (unknown("…"),)
 """A folder that cannot be told."""
 _MAX_PLACES = 8
 _MAY_MOVE_ANYWHERE = frozenset({"source", ".", "pushd", "popd"})
+
+
+_KEYWORDS = frozenset(
+    [
+        "if",
+        "then",
+        "elif",
+        "else",
+        "fi",
+        "for",
+        "while",
+        "until",
+        "do",
+        "done",
+        "case",
+        "esac",
+        "select",
+        "function",
+        "in",
+        "{",
+        "}",
+        "!",
+        "[[",
+        "]]",
+    ]
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +118,8 @@ class _Emission:
             self.reader.add(command)
             return After(success=command.places, always=command.places)
         name = command.words[0]
+        if name.text in _KEYWORDS:
+            raise Unparsable(f"a {name.text} where a command should stand")
         if not name.literal or name.obscured or not name.text or "=" in name.text:
             return self._dynamic(command)
         inside = unwrap(command.words, self.stdin_code)

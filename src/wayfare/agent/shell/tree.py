@@ -34,6 +34,8 @@ _KEYWORDS_IN = frozenset(
     }
 )
 _KEYWORD = re.compile(r"[a-z]+|\[\[?|\]\]?|!|[{}]")
+_VARIABLE = re.compile(rb"\$(?:[A-Za-z_][A-Za-z_0-9]*|[0-9*@#?$!-])")
+_REDIRECTS = frozenset({"file_redirect", "herestring_redirect"})
 _ENDS_WORD = b" \t\n;|&()<>"
 _BEFORE_COMMENT = b" \t\n;&|()"
 _LEAVES = frozenset({"raw_string", "ansi_c_string", "comment"})
@@ -69,6 +71,7 @@ def _check(node: Node, source: bytes) -> None:
     kind = node.type
     if kind == "comment":
         _check_comment(node, source)
+    _check_edges(node, source)
     if kind in _LEAVES or not node.children:
         return
     at = node.start_byte
@@ -78,6 +81,11 @@ def _check(node: Node, source: bytes) -> None:
         if child.start_byte < at:
             raise Unparsable("its parts overlap")
         at = child.end_byte
+        if (
+            not child.is_named
+            and source[child.start_byte : at].strip() != child.type.encode().strip()
+        ):
+            raise Unparsable("part of it is not understood")
         if kind in _KEYWORDS_IN and not child.is_named and _KEYWORD.fullmatch(child.type):
             _check_keyword(child, source)
         _check(child, source)
@@ -94,6 +102,27 @@ def _check_keyword(node: Node, source: bytes) -> None:
         after and after not in (b" \t\n" if opens else _ENDS_WORD)
     ):
         raise Unparsable(f"a {node.type} that may or may not be a keyword")
+
+
+def _check_edges(node: Node, source: bytes) -> None:
+    """Nodes that the parser is known to begin or end at another character than bash does."""
+    kind, text = node.type, source[node.start_byte : node.end_byte]
+    if kind == "file_descriptor":
+        _check_descriptor(node, source)
+    elif kind == "simple_expansion" and not _VARIABLE.fullmatch(text):
+        raise Unparsable("a $ that may or may not name a variable")
+    elif kind == "expansion" and text[2:3] in (b" ", b"\t", b"\n", b"|"):
+        raise Unparsable("commands inside ${…}")
+    elif kind in _REDIRECTS and source[node.end_byte : node.end_byte + 1] not in _ENDS_WORD:
+        raise Unparsable("a redirection that touches a word")
+
+
+def _check_descriptor(node: Node, source: bytes) -> None:
+    """`-r2>f` is the word `-r2` and a redirection; only bare digits number a file."""
+    before = source[max(node.start_byte - 1, 0) : node.start_byte]
+    digits = source[node.start_byte : node.end_byte].isdigit()
+    if not digits or (before and before not in _ENDS_WORD):
+        raise Unparsable("a redirection that touches a word")
 
 
 def _check_comment(node: Node, source: bytes) -> None:
@@ -137,9 +166,10 @@ def here_document(node: Node, source: bytes) -> tuple[str, bool]:
 def _body(node: Node, end: Node, source: bytes) -> str:
     """From the line after the one that opens the here-document up to its end mark."""
     before = [c.end_byte for c in node.children if c.type not in ("heredoc_body", "heredoc_end")]
+    opened = source[node.start_byte : max(before)]
     gap = source[max(before) : end.start_byte]
     at = gap.find(b"\n")
-    if at < 0 or gap[:at].strip(b" \t"):
+    if b"\n" in opened or at < 0 or gap[:at].strip(b" \t"):
         raise Unparsable("a here-document that does not begin on the next line")
     return gap[at + 1 :].decode()
 
