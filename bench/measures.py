@@ -50,11 +50,13 @@ def compaction_points(recording: Recording) -> list[CompactionPoint]:
     """The compactions of a recording whose summary is among its messages."""
     found: list[CompactionPoint] = []
     for compaction in recording.compactions:
-        at, place = compaction.get("at_message"), compaction.get("summary_message")
+        at: int | None = compaction.get("at_message")
+        place: int | None = compaction.get("summary_message")
         if at is None or place is None:
             continue
+        summary: Wire = recording.messages[place]
         before: list[Wire] = recording.messages[:at]
-        after = recording.messages[place + 1 : place + 1 + NEXT_MESSAGES]
+        after: list[Wire] = recording.messages[place + 1 : place + 1 + NEXT_MESSAGES]
         used = "\n".join(t for m in after for t in call_texts(m, recording.format))
         known = text_of(before, recording.format)
         found.append(
@@ -63,7 +65,7 @@ def compaction_points(recording: Recording) -> list[CompactionPoint]:
                 format=recording.format,
                 at=at,
                 messages=before,
-                summary=text_of([recording.messages[place]], recording.format),
+                summary=text_of([summary], recording.format),
                 files=frozenset(file_names(used) & file_names(known)),
                 identifiers=frozenset(identifiers(used) & identifiers(known)),
             )

@@ -17,88 +17,26 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bench.judges.counting import Counter
-from bench.judges.prefix_cache import MINIMUM_TOKENS
-from bench.judges.provider import Prices, Refusal, SimulatedProvider, Usage, reserve_tokens
+from bench.judges.provider import Refusal, SimulatedProvider
 from bench.judges.reader import NOT_FOUND, Index, Reader, Recovery
-from bench.judges.validity import Validator, encoding_violations
-from bench.needed import NeededIndex, Shares, Standing, share
+from bench.judges.validity import Validator
+from bench.needed import Shares, Standing, share
 from bench.policy import AnswersRefusals, MakePolicy, Policy, Reports, Setting, WatchesUsage
+from bench.prepared import Prepared, limit_tokens
 from bench.recordings import Recording
-from bench.seen import Interner, Seen, digest
-from bench.wire import Wire, active_request, results
+from bench.seen import Seen, digest
+from bench.wire import Wire, active_request, is_model_output, results
 
 STEP_SECONDS = 20.0
 # A policy is asked again at most this often for one step (one send per level of a ladder).
 MOST_SENDS = 4
 # Looking for every hidden text after every step would take hours: this many looks a session.
 READER_LOOKS = 40
+# Unread results stand at the end of a request; parallel calls give some dozens at most.
+NEWEST_MESSAGES = 64
 # Hidden texts that are no leaf of a file are searched for inside the files, this many a look;
 # the share found among them stands for the rest.
 SLOW_SEARCHES = 300
-
-
-def limit_tokens(window_tokens: int) -> int:
-    """Where a session counts as too long for a window: window − output reserve − buffer."""
-    buffer = min(13_000, window_tokens // 10)
-    return window_tokens - reserve_tokens(window_tokens) - buffer
-
-
-class Prepared:
-    """A recording with everything about it that does not depend on policy or window.
-
-    Build it once and hand it to every run over the recording; counts, hashes and search results
-    of its messages are shared.
-    """
-
-    def __init__(self, recording: Recording) -> None:
-        self.recording = recording
-        self.interner = Interner(recording.format)
-        self.needed = NeededIndex(recording.messages, recording.format, self.interner)
-        self.seen = self.needed.seen
-        self.digests = [one.digest for one in self.seen]
-        counter = Counter(recording.format, self.interner)
-        self.fixed_tokens = counter.fixed_tokens(recording.system, recording.tools)
-        self.tokens = [counter.seen_tokens(one) for one in self.seen]
-        self.ends = {turn.start: turn.stop for turn in self.needed.turns}
-        facts = Validator(recording.format, self.interner)
-        self.invalid_as_recorded = sum(
-            bool(facts.message_violations(self.seen[:step])) for step in self._sampled_steps()
-        )
-
-    def _sampled_steps(self) -> list[int]:
-        # Only recordings with something broken in them are walked step by step.
-        whole = Validator(self.recording.format, self.interner).message_violations(self.seen)
-        return self.recording.steps if whole else []
-
-    @property
-    def most_tokens(self) -> int:
-        """The largest request of the session when nothing is taken out."""
-        steps = self.recording.steps
-        return self.fixed_tokens + sum(self.tokens[: steps[-1]]) if steps else self.fixed_tokens
-
-    def passes_limit(self, window_tokens: int) -> bool:
-        """Whether the session grows past the limit of a window."""
-        return self.most_tokens > limit_tokens(window_tokens)
-
-    def cost_ungoverned(self, prices: Prices | None = None) -> float:
-        """Cost of sending everything always, as if no window ended it, with a warm cache."""
-        prices = prices or Prices()
-        cost = 0.0
-        sent = before = 0
-        place = 0
-        total = self.fixed_tokens
-        for step in self.recording.steps:
-            total += sum(self.tokens[place:step])
-            place = step
-            if total < MINIMUM_TOKENS:
-                usage = Usage(input=total, cache_read=0, cache_write=0, output=0)
-            else:
-                before = sent if sent >= MINIMUM_TOKENS else 0
-                usage = Usage(input=0, cache_read=before, cache_write=total - before, output=0)
-            cost += usage.cost(prices)
-            sent = total
-        return cost
 
 
 @dataclass(slots=True, kw_only=True)
@@ -244,15 +182,14 @@ class _Run:
 
     def _unread(self, index: int, seen: Sequence[Seen], request_text: str) -> None:
         """Results the model has not read yet stand in the request, or an address leads to them."""
-        first = index
-        messages = self.recording.messages
-        while first and (self.prepared.seen[first - 1] not in seen[-64:]):
-            if not results(messages[first - 1], self.recording.format):
-                break
-            first -= 1
+        messages, format = self.recording.messages, self.recording.format
         ways: Index | None = None
-        for message in messages[first:index]:
-            for result in results(message, self.recording.format):
+        place = index
+        while place and not is_model_output(messages[place - 1], format):
+            place -= 1
+            if self.prepared.seen[place] in seen[-NEWEST_MESSAGES:]:
+                continue
+            for result in results(messages[place], format):
                 missing = [t for t in result.texts if t and t not in request_text]
                 if missing:
                     ways = ways or self.reader.index(request_text)
@@ -295,7 +232,6 @@ class _Run:
         times = sorted(tally.prepare_ms)
         reads = [way.chars_read / way.reads for way in tally.ways if way.reads]
         written = sum(f.stat().st_size for f in self.root.rglob("*") if f.is_file())
-        entered = sum(len(str(m).encode("utf-8", "replace")) for m in recording.messages)
         row: dict[str, Any] = {
             "file": recording.name,
             "format": recording.format,
@@ -325,7 +261,7 @@ class _Run:
             "passes_limit": self.prepared.passes_limit(self.window_tokens),
             "summaries": 0,
             "edits": {},
-            "bytes_written_ratio": share(written, entered),
+            "bytes_written_ratio": share(written, self.prepared.entered_bytes),
             "governance_ms": {
                 "median": statistics.median(times) if times else 0.0,
                 "p99": times[int(len(times) * 0.99)] if times else 0.0,
@@ -372,9 +308,4 @@ def run_policy(
     return run.row(policy, name)
 
 
-__all__ = [
-    "Prepared",
-    "encoding_violations",
-    "limit_tokens",
-    "run_policy",
-]
+__all__ = ["Prepared", "limit_tokens", "run_policy"]

@@ -9,7 +9,10 @@ from bench.names import RUN, files_of
 from bench.policy import Setting
 from bench.wire import Wire, blocks, call_texts, calls, is_object, results, user_texts
 
+# What is kept behind the digest: of the window, and where the operator's messages leave little
+# room, of that room.
 TAIL_SHARE = 0.25
+TAIL_OF_ROOM = 0.4
 REQUEST_CHARS = 600
 REQUESTS = 12
 COMMANDS = 20
@@ -41,7 +44,8 @@ class DigestAtLimit:
         self._start = max(self._start, len(front))
         view = self._view(history, front)
         if setting.count(view) > setting.most_tokens:
-            target = int(TAIL_SHARE * setting.window_tokens)
+            room = setting.most_tokens - setting.count(front)
+            target = int(min(TAIL_SHARE * setting.window_tokens, TAIL_OF_ROOM * room))
             start = start_for(history, self._start, target, setting)
             if start > self._start:
                 for message in history[self._start : start]:

@@ -49,8 +49,8 @@ def message_tokens(message: Wire, format: Format) -> int:
     extra = MESSAGE_TOKENS
     if format == "openai-responses" and message.get("type", "message") != "message":
         if message["type"] in RESPONSES_CALLS:
-            body = message.get("arguments", message.get("input", message.get("action")))
-            texts = [str(message.get("name", "")), compact(body)]
+            arguments = message.get("arguments", message.get("input", message.get("action")))
+            texts = [str(message.get("name", "")), compact(arguments)]
         else:
             texts, images = _readable(message)
             extra += images * IMAGE_TOKENS
