@@ -174,30 +174,38 @@ def read_leniently(header: str) -> dict[str, Any]:
 
 
 def _find_places(keys: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """The keys under which each field stands, as they are spelled, where there is something."""
+    spelled = _spellings(keys)
+    inner_key = spelled.get("metadata")
+    inner: object = None if inner_key is None else keys[inner_key]
+    nested: Mapping[str, Any] = {}
+    if isinstance(inner, Mapping):
+        nested = cast("Mapping[str, Any]", inner)
+    nested_spelled = _spellings(nested)
     places: dict[str, tuple[str, ...]] = {}
     for name, candidates in FIELD_KEYS.items():
         for candidate in candidates:
-            place = _place(keys, candidate)
-            if place is not None:
-                places[name] = place
-                break
+            if len(candidate) == 1:
+                key = spelled.get(candidate[0])
+                if key is not None and keys[key] not in ("", None):
+                    places[name] = (key,)
+                    break
+            elif inner_key is not None:
+                key = nested_spelled.get(candidate[1])
+                if key is not None and nested[key] not in ("", None):
+                    places[name] = (inner_key, key)
+                    break
     return places
 
 
-def _place(keys: Mapping[str, Any], candidate: tuple[str, ...]) -> tuple[str, ...] | None:
-    """The keys as they are spelled, where there is something under them."""
-    spelled: list[str] = []
-    level: Any = keys
-    for part in candidate:
-        if not isinstance(level, Mapping):
-            return None
-        inner = cast("Mapping[str, Any]", level)
-        exact = [k for k in inner if k == part] or [k for k in inner if k.casefold() == part]
-        if not exact:
-            return None
-        spelled.append(exact[0])
-        level = inner[exact[0]]
-    return tuple(spelled) if level not in ("", None) else None
+def _spellings(keys: Mapping[str, Any]) -> dict[str, str]:
+    """From a key in lower case to how it is spelled; the lower-case spelling wins."""
+    spelled: dict[str, str] = {}
+    for key in keys:
+        folded = key.casefold()
+        if folded == key or folded not in spelled:
+            spelled[folded] = key
+    return spelled
 
 
 def _whole_lines(source: str, keys: dict[str, Any]) -> None:

@@ -198,17 +198,18 @@ class Journal:
         first = True
         async for line in self.log.read(max(known, 1)):
             if first and known and digest(line.content)[:16] != self.state.last:
-                return await self._afresh()
+                return await self.reread()
             if not (first and known):
                 folded = self.state.take(line.number, line.content)
                 if folded is not None:
                     new.append(Numbered(number=line.number, line=folded))
             first = False
         if first and known:
-            return await self._afresh()
+            return await self.reread()
         return new
 
-    async def _afresh(self) -> None:
+    async def reread(self) -> None:
+        """Fold everything from the first line."""
         self.state = JournalState()
         async for line in self.log.read():
             self.state.take(line.number, line.content)

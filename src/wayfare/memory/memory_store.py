@@ -114,9 +114,7 @@ class MemoryStore:
         had = self.state.lines
         if await self.journal.catch_up() is None:
             self._tell([rebuilt_event(had, self.state.lines)])
-        seen = await view.look(self.storage.records, self.state)
-        view.rank_all(self.state)
-        view.suspect_all(self.state)
+        seen = await view.open(self.storage.records, self.state)
         self._unsaved += len(seen.read) + len(seen.gone)
         self._tell(unclear_events(seen, self.entries))
         self._is_open = True
@@ -280,6 +278,21 @@ class MemoryStore:
         await self._opened()
         async with self._writer.alone():
             await self._writer.append(lines)
+
+    async def rewrite_journal(self, mended: Callable[[bytes], bytes | None]) -> int:
+        """Replace lines of the journal; only redaction does. Returns how many were replaced.
+
+        Args:
+            mended: The new line, or None for one that stays.
+
+        Raises:
+            LeaseHeld: somebody else kept writing for `lease_wait_seconds`.
+            WriteFailed: the storage refused; the journal is as before.
+        """
+        await self._opened()
+        count = await self._writer.rewrite_journal(mended)
+        self._unsaved += 1
+        return count
 
     async def sync(self) -> Written:
         """Journal what was edited beside us, settle what a crash left and, where there is an

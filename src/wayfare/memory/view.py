@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
 from wayfare.memory.folder import Entry, Folder, Seen, entry_of, read_file
 from wayfare.memory.index import IndexOrder
@@ -34,6 +33,20 @@ class MemoryView:
         """Every entry by file."""
         return self.folder.entries
 
+    async def open(self, docs: Docs, journal: JournalState) -> Seen:
+        """Read what the storage's stamps say has changed since the entries were kept, then put
+        everything in order.
+
+        Raises:
+            NotFound: the folder is there and cannot be read.
+        """
+        seen = await self.folder.look(docs)
+        self.order = IndexOrder(self.order.description_chars)
+        for entry in self.entries.values():
+            self.order.put(entry, journal, self.used)
+        self.suspect_all(journal)
+        return seen
+
     async def look(self, docs: Docs, journal: JournalState) -> Seen:
         """Read what the storage's stamps say has changed.
 
@@ -44,7 +57,7 @@ class MemoryView:
         for file in (*seen.read, *seen.gone, *seen.unreadable):
             self.rank(file, journal)
         self._suspect((*seen.read, *seen.gone), journal)
-        return replace(seen)
+        return seen
 
     async def reread(self, docs: Docs, files: Iterable[str], journal: JournalState) -> None:
         """Read some files again, whatever their stamps."""
@@ -70,12 +83,6 @@ class MemoryView:
         else:
             corrected = change is not None and change.reason == "correction"
             self.order.put(entry, journal, self.used, changed=at, corrected=corrected)
-
-    def rank_all(self, journal: JournalState) -> None:
-        """Order everything anew."""
-        self.order = IndexOrder(self.order.description_chars)
-        for entry in self.entries.values():
-            self.order.put(entry, journal, self.used)
 
     def suspect_all(self, journal: JournalState) -> None:
         """Compare every file with what the journal says."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 
 import anyio
@@ -158,6 +158,29 @@ class Writer:
             WriteFailed: none of them counts as written.
         """
         await self._journal.append(lines)
+
+    async def rewrite_journal(self, mended: Callable[[bytes], bytes | None]) -> int:
+        """Replace every journal line for which `mended` gives another; returns how many.
+
+        Raises:
+            LeaseHeld: somebody else kept the right to write.
+            WriteFailed: the storage refused; the journal is as before.
+        """
+        rewrite = self._storage.rewrite_journal
+        if rewrite is None:
+            return 0
+        async with self.alone():
+            lines = [line.content async for line in self._journal.log.read()]
+            new = [mended(line) for line in lines]
+            count = sum(line is not None for line in new)
+            if count:
+                whole = [fresh or line for fresh, line in zip(new, lines, strict=True)]
+                await self._journal.log.close()
+                try:
+                    await rewrite(b"".join(line + b"\n" for line in whole))
+                finally:
+                    await self._journal.reread()
+            return count
 
     async def _apply(self, tx: str, changes: Sequence[Change]) -> Applied:
         try:
