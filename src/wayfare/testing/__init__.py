@@ -9,6 +9,7 @@ from wayfare.testing.disk_model import Keep
 from wayfare.testing.docs_contract import DOCS_CHECKS
 from wayfare.testing.faults import Fault, PowerCut, is_power_cut
 from wayfare.testing.faulty_disk import FaultyDisk
+from wayfare.testing.killing_disk import KillingDisk
 from wayfare.testing.leases_contract import LEASES_CHECKS
 from wayfare.testing.log_contract import LOG_CHECKS
 
@@ -20,6 +21,7 @@ __all__ = [
     "Fault",
     "FaultyDisk",
     "Keep",
+    "KillingDisk",
     "PowerCut",
     "is_power_cut",
 ]
