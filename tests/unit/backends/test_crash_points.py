@@ -316,8 +316,10 @@ async def test_a_refused_text_stands_as_it_was(fault: Fault) -> None:
 
 async def test_a_thousand_points_are_tried() -> None:
     """The tests above, counted, so that a change which makes them try nothing is seen."""
-    runs = [await operations_of(run) for run in (write_log, put_blobs, swap_docs)]
-    assert sum(runs) * len(KEEPS) > 500, runs
+    log, blobs, docs = [await operations_of(run) for run in (write_log, put_blobs, swap_docs)]
+    crashes = (log + blobs + docs) * len(KEEPS)
+    refusals = (2 * log + blobs + docs) * len(REFUSALS)
+    assert crashes + refusals > 1_000, (log, blobs, docs)
 
 
 async def test_folders_that_somebody_else_made_and_did_not_flush_are_flushed() -> None:
