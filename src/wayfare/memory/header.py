@@ -74,7 +74,8 @@ def decode(content: bytes) -> tuple[str | None, Problem | None]:
             text = content.decode("utf-16")
         except UnicodeDecodeError:
             text = "\0"
-        if text and "\0" not in text and sum(map(_odd, text)) * 10 < len(text):
+        plain = any(c.isascii() or c.isspace() for c in text)
+        if plain and "\0" not in text and sum(map(_odd, text)) * 10 < len(text):
             return text, Problem(code="not_utf8", detail="UTF-16; write it as UTF-8 to edit it")
         return None, Problem(code="binary", detail="neither UTF-8 nor text")
     if b"\0" in content:
@@ -233,7 +234,7 @@ def _whole_lines(source: str, keys: dict[str, Any]) -> None:
 def _prose_inside(header: str) -> bool:
     """Whether the fence that was found cannot be the header's: a rule in the body, further down.
 
-    Only where YAML does not help either; quoted and folded texts may look like prose.
+    Only where YAML finds no keys in it, or nothing but sentences with a colon in them.
     """
     lines = [line for line in header.splitlines() if line.strip()]
     plain = [s for s in lines if s[0] not in " \t#-" and _KEY_LINE.match(s) is None]
@@ -241,9 +242,13 @@ def _prose_inside(header: str) -> bool:
         return False
     try:
         flat = header.replace("\r\n", "\n").replace("\t", "  ")
-        return not isinstance(cast(object, yaml.load(flat, Loader=_Loader)), dict)
+        loaded = cast(object, yaml.load(flat, Loader=_Loader))
     except (yaml.YAMLError, ValueError, RecursionError, TypeError):
         return True
+    if not isinstance(loaded, dict):
+        return True
+    keys = {str(key): "x" for key in cast(dict[Any, Any], loaded)}
+    return not _find_places(keys) and any(" " in key for key in keys)
 
 
 def _unclosed_end(flat: str, first: int) -> int:
