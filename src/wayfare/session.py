@@ -14,8 +14,8 @@ from wayfare.context.budget import Budget
 from wayfare.context.pipeline import Governor
 from wayfare.context.scheduler import CachePolicy
 from wayfare.context.tool_use import Declared
-from wayfare.errors import NotFound
-from wayfare.events import Watched, ignore
+from wayfare.errors import NotFound, WriteFailed
+from wayfare.events import Event, Watched, ignore
 from wayfare.store import Ref
 from wayfare.tokens import Meter, TokenMeter
 from wayfare.transcript import Transcript
@@ -96,7 +96,12 @@ def file_transcript(
 
 
 def memory_transcript(
-    session: str, *, clock: Clock, format: str = "anthropic", watch: Watched = ignore
+    session: str,
+    *,
+    clock: Clock,
+    format: str = "anthropic",
+    watch: Watched = ignore,
+    unsaved: str = "",
 ) -> Transcript:
     """A transcript that lives in memory, for tests and for workspaces that cannot be written."""
     return Transcript(
@@ -108,7 +113,70 @@ def memory_transcript(
         clock=clock,
         format=format,
         watch=watch,
+        unsaved=unsaved,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Begun:
+    """A session that is open: `how` is `fresh`, `resumed`, or `unsaved` when the workspace
+    cannot be written and the session lives in memory alone."""
+
+    session: str
+    how: str
+    governor: Governor
+
+
+async def open_session(
+    places: Places,
+    session: str = "",
+    *,
+    budget: Budget,
+    clock: Clock | None = None,
+    format: str = "anthropic",
+    sync: Sync = "always",
+    watch: Watched = ignore,
+    declared: Declared | None = None,
+    disk: Disk | None = None,
+    fixed_tokens: int = 0,
+) -> Begun:
+    """Resume a session, or begin a fresh one when none is named or the named one is gone.
+
+    Raises:
+        LeaseHeld: another process writes this session; names it.
+    """
+    clock = clock or SystemClock()
+    known = bool(session) and places.log(session).exists()
+    if session and not known:
+        text = f"session {session} has no transcript here; a fresh one was begun"
+        watch(Event(name="session.missing", text=text, fields={"session": session}))
+    name = session if known else session_name(clock)
+
+    async def opened(transcript: Transcript) -> Governor:
+        return await governed(
+            transcript,
+            budget,
+            clock=clock,
+            watch=watch,
+            declared=declared,
+            fixed_tokens=fixed_tokens,
+        )
+
+    try:
+        transcript = file_transcript(
+            places, name, clock=clock, format=format, sync=sync, watch=watch, disk=disk
+        )
+        governor = await opened(transcript)
+    except WriteFailed as error:
+        text = f"{error}; write access is needed to save this session: it goes on in memory alone"
+        watch(Event(name="session.write_failed", text=text, fields={"path": error.path}))
+        governor = await opened(
+            memory_transcript(
+                name, clock=clock, format=format, watch=watch, unsaved=f"not saved, {error.reason}"
+            )
+        )
+        return Begun(session=name, how="unsaved", governor=governor)
+    return Begun(session=name, how="resumed" if known else "fresh", governor=governor)
 
 
 async def governed(

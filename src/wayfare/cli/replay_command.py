@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -74,7 +74,7 @@ def _recordings(files: Sequence[Path]) -> Iterator[Recording]:
 
 
 @contextmanager
-def _workspace(out: Path | None) -> Iterator[Path]:
+def _workspace(out: Path | None) -> Generator[Path]:
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
         yield out.resolve()

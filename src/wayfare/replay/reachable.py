@@ -17,9 +17,9 @@ from wayfare.replay.needed import leaves, spoken
 from wayfare.store import Ref
 from wayfare.transcript import MessageEntry, Transcript
 
-_ADDRESS: Final = re.compile(
-    r"[^\s,;()\[\]<>\"'`]+\.(?:jsonl(?:#\d+(?:-\d+)?)|tsv|txt|json|png|jpeg|gif|webp)"
-)
+_RUN: Final = re.compile(r"[^\s,;()\[\]<>\"'`]+")
+_ADDRESS: Final = re.compile(r".+\.(?:jsonl#\d+(?:-\d+)?|tsv|txt|json|png|jpeg|gif|webp)")
+_LONGEST_ADDRESS_CHARS: Final = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +64,8 @@ async def reachable(transcript: Transcript, request: Sequence[Message]) -> Reach
 
 async def _addressed(transcript: Transcript, shown: str) -> tuple[set[int], set[str]]:
     """Entries and files that the text leads to, at once or through the table of contents."""
-    direct = {found[0] for found in _ADDRESS.finditer(shown)}
+    runs = {found[0] for found in _RUN.finditer(shown)}
+    direct = {r for r in runs if len(r) <= _LONGEST_ADDRESS_CHARS and _ADDRESS.fullmatch(r)}
     if transcript.contents_path in direct:
         table = (await transcript.read(Ref(path=transcript.contents_path))).decode("utf-8")
         direct |= {line.rpartition("\t")[2] for line in table.splitlines() if line}

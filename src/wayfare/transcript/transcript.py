@@ -55,6 +55,7 @@ class Transcript:
         contents_path: The table's printed address.
         format: Wire format of the session's messages.
         blob_chars: Results longer than this get a file of their own. Default 2,000.
+        unsaved: Why the session cannot be saved, if it lives in memory alone.
     """
 
     def __init__(
@@ -68,6 +69,7 @@ class Transcript:
         clock: Clock,
         format: str = "anthropic",
         blob_chars: int = 2_000,
+        unsaved: str = "",
         watch: Watched,
     ) -> None:
         self._log = log
@@ -81,6 +83,7 @@ class Transcript:
         self.path = path
         self.contents_path = contents_path
         self.format = format
+        self.unsaved = unsaved
         self.head: Mapping[str, Any] = {}
 
     async def open(self) -> Resumed:

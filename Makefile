@@ -1,0 +1,45 @@
+# Every recipe sets up what it needs in .venv; nothing is installed outside it.
+PYTHON ?= python3
+BIN := .venv/bin
+DATA ?=
+CASES ?=
+SET ?=
+
+.PHONY: help run test check bench cases recall docs clean
+
+help:  ## list the recipes
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
+
+.venv/run.ready: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+.venv/dev.ready: .venv/run.ready
+	$(BIN)/python -m pip install --quiet --editable . --group dev
+	@touch $@
+
+run: .venv/run.ready  ## govern the shipped recordings, offline: progress, a table, report.html
+	$(BIN)/wayfare replay recordings --window 50000 --compare window,classic --html report.html
+
+test: .venv/dev.ready  ## the test suite
+	$(BIN)/python -m pytest -n auto
+
+check: .venv/dev.ready  ## formatting, lint, types, layers
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+
+bench: .venv/dev.ready  ## figures into BENCHMARKS.md; DATA=FOLDER takes other recordings
+	$(BIN)/python -m bench $(DATA)
+
+cases: .venv/dev.ready  ## run the cases from practice; CASES=FOLDER takes other ones
+	$(BIN)/python -m tests.cases $(CASES)
+
+recall: .venv/dev.ready  ## lexical recall on a set; SET=FOLDER takes another one
+	$(BIN)/python -m bench.recall $(SET)
+
+clean:  ## remove what the recipes made
+	rm -rf .venv report.html .pytest_cache .ruff_cache .hypothesis dist

@@ -1,0 +1,216 @@
+"""The operations of cases, carried out by the real runtime."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+from tests.cases.outcome import NotYet, Outcome, snapshot
+from tests.cases.react import classify_case
+from tests.cases.requests import addresses, text
+
+from wayfare.backends import OsDisk
+from wayfare.clock import MovableClock
+from wayfare.context.budget import Budget
+from wayfare.errors import WayfareError
+from wayfare.events import Event
+from wayfare.formats import codec
+from wayfare.session import Begun, Places, open_session, read_address
+from wayfare.testing.read_only_disk import ReadOnlyDisk
+from wayfare.tokens import TokenMeter
+from wayfare.transcript import MessageEntry
+from wayfare.transcript import entries as en
+
+Operation = Callable[[dict[str, Any], Path], Coroutine[Any, Any, Outcome]]
+
+
+def budget_of(setup: dict[str, Any]) -> Budget:
+    """The budget a case asks for."""
+    limits = setup.get("limits", {})
+    output = limits.get("output", 20_000)
+    budget = Budget.window(limits.get("window", 200_000), max_output_tokens=output)
+    changed: dict[str, Any] = {}
+    if "offload_over_chars" in setup:
+        changed["single_chars"] = setup["offload_over_chars"]
+    if "preview_bytes" in setup:
+        changed["preview_chars"] = setup["preview_bytes"]
+    if "trigger_percent" in limits:
+        free = budget.window_tokens * (100 - limits["trigger_percent"]) // 100
+        changed["buffer_tokens"] = max(free - budget.reserve_tokens, 0)
+    return budget.with_(**changed)
+
+
+def _format(setup: dict[str, Any]) -> str:
+    name = setup.get("format", "anthropic")
+    return "openai-chat" if name == "openai" else name
+
+
+def _reader(places: Places) -> Callable[[str], Coroutine[Any, Any, bytes]]:
+    async def read(address: str) -> bytes:
+        return await read_address(places, address)
+
+    return read
+
+
+async def _open(setup: dict[str, Any], outcome: Outcome, session: str = "") -> Begun:
+    fault = setup.get("fault") or {}
+    disk = ReadOnlyDisk(OsDisk()) if fault.get("kind") == "readonly_dir" else None
+
+    def watch(event: Event) -> None:
+        outcome.events.append(f"{event.name}: {event.text}")
+
+    outcome.calls["open_session"] = outcome.calls.get("open_session", 0) + 1
+    return await open_session(
+        Places(workspace=outcome.root),
+        session,
+        budget=budget_of(setup),
+        clock=MovableClock(),
+        format=_format(setup),
+        watch=watch,
+        disk=disk,
+    )
+
+
+async def _finish(begun: Begun, outcome: Outcome, setup: dict[str, Any]) -> None:
+    """Take the request and what the session left on disk into the outcome."""
+    prepared = await begun.governor.prepare()
+    outcome.format = _format({"format": setup.get("send_as", setup.get("format", "anthropic"))})
+    outcome.request = codec(outcome.format).encode(prepared.messages)
+    transcript = begun.governor.transcript
+    outcome.entries = 0
+    async for entry in transcript.entries():
+        outcome.entries += isinstance(entry, MessageEntry)
+    await transcript.close()
+    held: dict[str, str] = {}
+    places = Places(workspace=outcome.root)
+
+    def read(address: str) -> str:
+        return held[address]
+
+    await _read_ahead(places, outcome.request, held)
+    outcome.read = read
+
+
+async def _read_ahead(places: Places, request: Any, held: dict[str, str]) -> None:
+    """Read every address of the request, and of the tables those lead to, with the real reader."""
+    waiting = addresses(text(request, binary=True))
+    while waiting:
+        address = waiting.pop()
+        if address in held:
+            continue
+        try:
+            content = await read_address(places, address)
+        except WayfareError:
+            continue
+        held[address] = content.decode("utf-8", "surrogatepass")
+        if address.endswith(".tsv"):
+            waiting += [line.rpartition("\t")[2] for line in held[address].splitlines()]
+
+
+async def prepare(case: dict[str, Any], root: Path) -> Outcome:
+    """Run the pipeline before a model call and look at the request."""
+    setup, given = case["setup"], case["input"]
+    messages = given.get("messages", given.get("items", []))
+    outcome = Outcome(root=root, input_messages=messages)
+    outcome.calls["summary"] = 0
+    own = codec(_format(setup))
+    meter = TokenMeter()
+    outcome.estimates = {
+        f"messages[{at}]": meter.message(own.decode(m)).tokens for at, m in enumerate(messages)
+    }
+    begun = await _open(setup, outcome)
+    await begun.governor.add([own.decode(message) for message in messages])
+    await _finish(begun, outcome, setup)
+    return outcome
+
+
+async def estimate(case: dict[str, Any], root: Path) -> Outcome:
+    """Estimate a text, or each variant of a message."""
+    meter = TokenMeter()
+    given = case["input"]
+    outcome = Outcome(root=root)
+    if "text" in given:
+        outcome.estimates = {"text": meter.text(given["text"])}
+    own = codec(_format(case["setup"]))
+    for name, message in given.get("variants", {}).items():
+        outcome.estimates[name] = meter.message(own.decode(message)).tokens
+    return outcome
+
+
+async def resume(case: dict[str, Any], root: Path) -> Outcome:
+    """Open a session that an earlier process left, append, prepare; then open it once more."""
+    setup = case["setup"]
+    outcome = Outcome(root=root)
+    name = setup.get("session_id", "earlier")
+    lines = setup.get("session_files", {}).get("transcript.jsonl")
+    if lines is not None:
+        _leave(root, name, lines, _format(setup))
+    begun = await _open(setup, outcome, name)
+    outcome.outcome = "fresh_session" if begun.how == "fresh" else begun.how
+    outcome.calls.update(tool=0, summary=0)
+    added = case["input"].get("append")
+    if added is None:
+        await begun.governor.transcript.close()
+        return outcome
+    await begun.governor.add([codec(_format(setup)).decode(added)])
+    await _finish(begun, outcome, setup)
+    again = Outcome(root=root, before=snapshot(root))
+    second = await _open(setup, again, name)
+    await second.governor.prepare()
+    await second.governor.transcript.close()
+    outcome.again = again
+    return outcome
+
+
+def _leave(root: Path, name: str, lines: str, format: str) -> None:
+    """Write the transcript that a process before us left, its last line torn where the case's is."""
+    log = Places(workspace=root).log(name)
+    log.parent.mkdir(parents=True)
+    head = en.MarkEntry(v=1, id=1, time=1.0, name="session", detail={"format": format})
+    written = [en.encode(head)]
+    for number, line in enumerate(lines.split("\n"), 2):
+        if not line:
+            continue
+        try:
+            message = codec(format).decode(json.loads(line))
+        except ValueError:
+            torn = en.encode(
+                en.MarkEntry(v=1, id=number, time=1.0, name="cut", detail={"text": line})
+            )
+            log.write_bytes(b"\n".join(written) + b"\n" + torn[: len(torn) // 2])
+            return
+        entry = en.MessageEntry(v=1, id=number, time=1.0, origin=message.origin, wire=message.wire)
+        written.append(en.encode(entry))
+    log.write_bytes(b"\n".join(written) + b"\n")
+
+
+async def react(case: dict[str, Any], root: Path) -> Outcome:
+    """Classify an error; the runtime's next step follows from it."""
+    outcome = Outcome(root=root)
+    outcome.calls["summary"] = 0
+    found = classify_case(case)
+    outcome.reaction, outcome.limit_read = str(found.reaction), found.limit_tokens
+    outcome.wait_seconds = found.retry_after_seconds
+    return outcome
+
+
+OPERATIONS: dict[str, Operation] = {
+    "prepare": prepare,
+    "estimate": estimate,
+    "resume": resume,
+    "react": react,
+}
+
+
+async def run_operation(case: dict[str, Any], root: Path) -> Outcome:
+    """Carry out a case's operation; an error that leaves the runtime is noted, not raised.
+
+    Raises:
+        NotYet: the runtime cannot do that yet.
+    """
+    operation = OPERATIONS.get(case["setup"]["op"])
+    if operation is None:
+        raise NotYet(case["setup"]["op"])
+    return await operation(case, root)
