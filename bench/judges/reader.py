@@ -2,7 +2,8 @@
 
 It is given the text of a request and a root folder, nothing else. It finds addresses in the
 request and follows them, in at most two reads; a read is a file, at most 200 lines, or one entry
-of a transcript. Layout details live in `bench.judges.layout`.
+of a transcript. A range of more than 200 lines is read as the whole file, and charged so. Layout
+details live in `bench.judges.layout`.
 """
 
 from __future__ import annotations
@@ -170,8 +171,6 @@ class Reader:
         if span is None:
             numbers: Iterable[int] = range(len(file.lines))
         else:
-            if span[1] - span[0] >= layout.LINES_PER_READ:
-                return None
             if suffix == layout.TRANSCRIPT_SUFFIX:
                 numbers = [
                     file.entries[i] for i in range(span[0], span[1] + 1) if i in file.entries
@@ -184,6 +183,9 @@ class Reader:
             page.chars += line.chars
             page.texts += line.texts
             page.links += line.links
+        if span is not None and span[1] - span[0] >= layout.LINES_PER_READ:
+            # Too long for one read of lines: the file it names is one read, and costs all of it.
+            page.chars = sum(map(len, file.lines)) + len(file.lines)
         return page if page.chars else None
 
     def _line(self, path: str, number: int, line: str, suffix: str) -> _Page:
@@ -227,7 +229,7 @@ class Index:
         way = Recovery(found=True, reads=reads, chars_read=chars, address=address)
         for text in texts:
             held = self._exact.get(text)
-            if held is None or (way.reads, way.chars_read) < (held.reads, held.chars_read):
+            if held is None or (way.chars_read, way.reads) < (held.chars_read, held.reads):
                 self._exact[text] = way
                 self._places.append((text, way))
 
@@ -243,7 +245,7 @@ class Index:
         if held is not None:
             return held
         inside = [way for place, way in self._places if len(place) >= len(text) and text in place]
-        return min(inside, key=lambda way: (way.reads, way.chars_read), default=NOT_FOUND)
+        return min(inside, key=lambda way: (way.chars_read, way.reads), default=NOT_FOUND)
 
     def find_whole(self, text: str) -> Recovery | None:
         """The cheapest way to a text that is a leaf of its own; a dictionary look-up."""

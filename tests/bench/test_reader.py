@@ -100,11 +100,12 @@ def test_three_reads_are_too_many(tmp_path: Path) -> None:
     assert not find("big result", f"at {table}", tmp_path).found
 
 
-def test_range_of_more_than_200_lines_is_no_read(tmp_path: Path) -> None:
+def test_range_of_more_than_200_lines_costs_the_whole_file(tmp_path: Path) -> None:
     rows = "".join(f"{i}\trow {i}\n" for i in range(1, 402))
     path = write(tmp_path, f"{SESSION}/contents.tsv", rows)
-    assert find("7\trow 7", f"{path}#1-200", tmp_path).found
-    assert not find("7\trow 7", f"{path}#1-201", tmp_path).found
+    assert find("7\trow 7", f"{path}#1-200", tmp_path).chars_read < len(rows) / 2
+    assert find("7\trow 7", f"{path}#1-201", tmp_path).chars_read == len(rows)
+    assert not find("400\trow 400", f"{path}#1-201", tmp_path).found
 
 
 def test_cheapest_way_is_reported(tmp_path: Path) -> None:
