@@ -17,7 +17,13 @@ from wayfare.memory.gate import GateContext, judge
 from wayfare.memory.index import Index, build_index
 from wayfare.memory.journal import Journal, JournalLine, JournalState, Source
 from wayfare.memory.limits import DEFAULT_LIMITS, MemoryLimits
-from wayfare.memory.notices import Offered, offered_events, rebuilt_event, unclear_events
+from wayfare.memory.notices import (
+    Offered,
+    damaged_events,
+    offered_events,
+    rebuilt_event,
+    unclear_events,
+)
 from wayfare.memory.planning import Draft, verdict_line
 from wayfare.memory.record import RecordFile, read_record
 from wayfare.memory.secrets import Scanner
@@ -111,9 +117,7 @@ class MemoryStore:
         self.journal.state = snapshot.journal
         view = MemoryView(snapshot.entries, snapshot.used)
         self._writer.view = view
-        had = self.state.lines
-        if await self.journal.catch_up() is None:
-            self._tell([rebuilt_event(had, self.state.lines)])
+        await self._catch_up()
         seen = await view.open(self.storage.records, self.state)
         self._unsaved += len(seen.read) + len(seen.gone)
         self._tell(unclear_events(seen, self.entries))
@@ -128,9 +132,7 @@ class MemoryStore:
         """
         if not self._is_open:
             return await self.open()
-        had = self.state.lines
-        if await self.journal.catch_up() is None:
-            self._tell([rebuilt_event(had, self.state.lines)])
+        if not await self._catch_up():
             self._view.suspect_all(self.state)
         seen = await self._view.look(self.storage.records, self.state)
         self._unsaved += len(seen.read) + len(seen.gone)
@@ -346,6 +348,16 @@ class MemoryStore:
     def _tell(self, events: Iterable[Event]) -> None:
         for event in events:
             self._watch(event)
+
+    async def _catch_up(self) -> bool:
+        """Take in new journal lines; False when the journal was read anew."""
+        had, damaged = self.state.lines, len(self.state.damaged)
+        whole = await self.journal.catch_up() is not None
+        if not whole:
+            self._tell([rebuilt_event(had, self.state.lines)])
+            damaged = 0
+        self._tell(damaged_events(self.state.damaged[damaged:]))
+        return whole
 
     async def _opened(self) -> None:
         if not self._is_open:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from wayfare.events import Event
@@ -81,3 +81,13 @@ def rebuilt_event(known: int, lines: int) -> Event:
         "it goes on from the files as they are",
         fields={"known": known, "lines": lines},
     )
+
+
+def damaged_events(numbers: Iterable[int]) -> Iterator[Event]:
+    """Lines of the journal that cannot be read; what they told is lost, the files are not."""
+    for number in numbers:
+        yield Event(
+            name="memory.journal_damaged",
+            text=f"line {number} of the memory journal cannot be read",
+            fields={"line": number},
+        )

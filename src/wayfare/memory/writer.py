@@ -15,7 +15,7 @@ from wayfare.memory.folder import read_file
 from wayfare.memory.index import Index, build_index
 from wayfare.memory.journal import Journal, JournalLine, Source, change_line
 from wayfare.memory.limits import MemoryLimits
-from wayfare.memory.notices import rebuilt_event
+from wayfare.memory.notices import damaged_events, rebuilt_event
 from wayfare.memory.record import INDEX_FILE
 from wayfare.memory.storage import MemoryStorage
 from wayfare.memory.transaction import (
@@ -202,10 +202,8 @@ class Writer:
             damaged = 0
         touched = {n.line.file for n in new or () if n.line.op in ("put", "delete", "external")}
         await self.view.reread(self._storage.records, touched - {INDEX_FILE}, state)
-        for number in state.damaged[damaged:]:
-            self._tell(
-                "memory.journal_damaged", f"line {number} of the memory journal cannot be read"
-            )
+        for event in damaged_events(state.damaged[damaged:]):
+            self._watch(event)
         await self._settle()
         await self._journal_edits(began=had == 0 and state.lines == 0)
 

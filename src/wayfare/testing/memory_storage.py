@@ -33,6 +33,7 @@ def memory_in_files(
 
     def docs(path: Path, suffix: str = ".md", **more: object) -> FileDocs:
         lock = own / "locks" / path.relative_to(inside).as_posix().replace("/", "-")
+        ignored = own if path.is_relative_to(own) else None
         return FileDocs(
             path,
             suffix=suffix,
@@ -40,6 +41,7 @@ def memory_in_files(
             disk=disk,
             clock=clock,
             lock_path=lock,
+            gitignore_in=ignored,
             **more,  # type: ignore[arg-type]
         )
 
@@ -66,7 +68,12 @@ def memory_in_files(
         inbox=docs(own / "inbox", ".json"),
         state=docs(own / "state", ".json"),
         leases=FileLeases(
-            own / "leases", inside=inside, disk=disk, clock=clock, poll_seconds=poll_seconds
+            own / "leases",
+            inside=inside,
+            disk=disk,
+            clock=clock,
+            poll_seconds=poll_seconds,
+            gitignore_in=own,
         ),
         rewrite_journal=rewrite,
     )
