@@ -60,6 +60,14 @@ def substitutions(node: Node, source: bytes, names: Names) -> Iterator[Node]:
             yield from substitutions(child, source, names)
 
 
+def variables(node: Node, source: bytes) -> Iterator[str]:
+    """Names of all variables expanded under `node`."""
+    if node.type == "variable_name":
+        yield _text(node, source)
+    for child in node.children:
+        yield from variables(child, source)
+
+
 def _text(node: Node, source: bytes) -> str:
     return source[node.start_byte : node.end_byte].decode()
 

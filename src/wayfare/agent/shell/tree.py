@@ -81,10 +81,7 @@ def _check(node: Node, source: bytes) -> None:
         if child.start_byte < at:
             raise Unparsable("its parts overlap")
         at = child.end_byte
-        if (
-            not child.is_named
-            and source[child.start_byte : at].strip() != child.type.encode().strip()
-        ):
+        if not child.is_named and not _says_itself(child, source):
             raise Unparsable("part of it is not understood")
         if kind in _KEYWORDS_IN and not child.is_named and _KEYWORD.fullmatch(child.type):
             _check_keyword(child, source)
@@ -102,6 +99,18 @@ def _check_keyword(node: Node, source: bytes) -> None:
         after and after not in (b" \t\n" if opens else _ENDS_WORD)
     ):
         raise Unparsable(f"a {node.type} that may or may not be a keyword")
+
+
+def _says_itself(token: Node, source: bytes) -> bool:
+    """False for a token that has swallowed a neighbour; `stray_dash` is the one kind read on."""
+    text = source[token.start_byte : token.end_byte].decode().strip()
+    return text == token.type.strip() or stray_dash(token, source)
+
+
+def stray_dash(token: Node, source: bytes) -> bool:
+    """The argument `-` before a here-document, which the parser makes part of `<<`."""
+    text = source[token.start_byte : token.end_byte].decode()
+    return token.type in ("<<", "<<-") and re.fullmatch(r"-[ \t]+<<-?", text) is not None
 
 
 def _check_edges(node: Node, source: bytes) -> None:

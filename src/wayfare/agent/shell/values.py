@@ -29,6 +29,7 @@ class Word:
         obscured: Spelled with escapes, quotes in the middle or `$'…'`: nobody writes a command
             name like that who wants it to be read.
         variables: Names of the variables the value depends on.
+        below: Not literal, but certainly a file below `stem`, without `..` and without links.
         sole_variable: The one variable that is the whole word, else None.
     """
 
@@ -37,6 +38,7 @@ class Word:
     stem: str = ""
     glob: bool = False
     tilde: bool = False
+    below: bool = False
     obscured: bool = False
     variables: tuple[str, ...] = ()
     sole_variable: str | None = None
@@ -107,6 +109,7 @@ class Command:
         wrappers: Names of what was taken off, outermost first.
         outer: The command with its wrappers, as rules that name the wrapper see it.
         outer_named_chars: So many characters of `outer` name what runs; a rule must spell them out.
+        fed_by: Variables that stand in the text it is fed (`<<`, `<<<`).
         places: Each way of `cd` that may have happened before it, as the folders gone through.
     """
 
@@ -118,6 +121,7 @@ class Command:
     wrappers: tuple[str, ...] = ()
     outer: str = ""
     outer_named_chars: int = 0
+    fed_by: tuple[str, ...] = ()
     places: Places = ((),)
 
     @property

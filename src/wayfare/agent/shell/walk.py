@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from wayfare.agent.shell.expansions import check_arithmetic, check_test, substitutions
+from wayfare.agent.shell.expansions import check_arithmetic, check_test, substitutions, variables
 from wayfare.agent.shell.frames import UNKNOWN_PLACE, After, Frame, Reader, either, emit
-from wayfare.agent.shell.tree import check_expanding_text, here_document
+from wayfare.agent.shell.tree import check_expanding_text, here_document, stray_dash
 from wayfare.agent.shell.values import (
     Assignment,
     Command,
@@ -71,6 +71,7 @@ class Parts:
     assignments: list[Assignment]
     redirects: list[Redirect]
     stdin_code: str | None = None
+    fed_by: tuple[str, ...] = ()
     later: tuple[Node, ...] = ()
 
 
@@ -260,6 +261,7 @@ class Walk:
         if node.type == "herestring_redirect":
             literal = len(words) == 1 and words[0].literal and not words[0].tilde
             parts.stdin_code = words[0].text if literal else None
+            parts.fed_by = (*parts.fed_by, *variables(node, self.source))
             return
         operator = next(c.type for c in node.children if not c.is_named and c.type[0] in "<>&")
         duplicates = "&" in operator and operator[0] != "&"
@@ -277,9 +279,12 @@ class Walk:
         text, untouched = here_document(node, self.source)
         later: list[Node] = []
         for child in node.children:
+            if stray_dash(child, self.source):
+                parts.words.append(plain("-"))
             if child.type == "heredoc_body":
                 if not re.search(r"['\"\\]", self._heredoc_mark(node)):
                     check_expanding_text(child, self.source)
+                    parts.fed_by = (*parts.fed_by, *variables(child, self.source))
                     self._descend(child, places)
             elif child.type in _REDIRECTS:
                 self._redirect(child, parts, places)
@@ -335,6 +340,7 @@ class Walk:
             redirects=tuple(parts.redirects),
             elevated=self.frame.elevated,
             wrappers=self.frame.wrappers,
+            fed_by=parts.fed_by,
             places=places,
         )
         if not (parts.words or parts.assignments or parts.redirects):

@@ -169,7 +169,7 @@ def _unquoted(text: str) -> Iterator[_Piece]:
 
 
 def _double_quoted(node: Node, source: bytes) -> Iterator[_Piece]:
-    inside = [c for c in node.children if c.type not in ('"', "string_content")]
+    inside = [c for c in node.children if c.type not in ('"', "string_content", "$")]
     at, end = node.start_byte + 1, node.end_byte - 1
     for child in inside:
         yield from _quoted_text(source[at : child.start_byte].decode())

@@ -334,7 +334,7 @@ def _found(words: Sequence[Word]) -> tuple[Word, ...]:
     if not plain_files or {"-L", "-follow"} & set(texts) or not all(r.literal for r in roots):
         return (unknown("{}"),)
     stems = [root.text.rstrip("/") + "/" for root in roots] or ["./"]
-    return tuple(unknown("{}", stem=stem) for stem in stems)
+    return tuple(Word(text="{}", literal=False, stem=stem, below=True) for stem in stems)
 
 
 def _ssh(words: Sequence[Word]) -> Unwrapped | None:
