@@ -1,0 +1,275 @@
+"""The contract of tools: what one declares, what it is handed, what it gives back.
+
+A tool is a typed function, sync or async, with a docstring:
+
+    @tool(read_only=True, kind="search", main_argument="pattern")
+    async def grep(pattern: str, path: ReadPath = ".", *, context: ToolContext) -> str:
+        \"\"\"Search files for a regular expression.
+
+        Args:
+            pattern: What to look for.
+            path: Where to look.
+        \"\"\"
+
+Its schema comes from the signature and the `Args` of the docstring. A parameter annotated
+`ToolContext` is filled by the loop and not shown to the model. A sync function runs in a thread.
+A failure the model can act on is returned as `failure("…")`; an exception becomes an error result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, TypeAlias, overload
+
+from wayfare.agent.ports import CompactionRequests, History, Kept, Sight, Subagents
+from wayfare.clock import Clock
+from wayfare.context.tool_use import Declared, Kind, Traits
+from wayfare.errors import ConfigError
+from wayfare.events import Watched, ignore
+from wayfare.messages import Block
+from wayfare.model import ToolSpec
+
+TIMEOUT_SECONDS: Final = 600.0
+"""How long a tool may run unless it says otherwise; longer than any build step people wait for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Touch:
+    """Marks a parameter with what its value means for permissions."""
+
+    what: Literal["read", "write", "command", "url"]
+
+
+ReadPath: TypeAlias = Annotated[str, Touch(what="read")]
+"""A path, or a folder, that the tool reads; relative to the workspace."""
+WritePath: TypeAlias = Annotated[str, Touch(what="write")]
+"""A path that the tool creates, changes or removes."""
+Command: TypeAlias = Annotated[str, Touch(what="command")]
+"""A line for the shell."""
+Url: TypeAlias = Annotated[str, Touch(what="url")]
+"""An address that the tool asks."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Touches:
+    """What one call touches, as its tool declares it: permissions judge these."""
+
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+    urls: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolContext:
+    """What a tool is handed beside its input.
+
+    Args:
+        workspace: The root; relative paths start here.
+        session: The session's name.
+        session_folder: Where the session keeps its own files (log, notes).
+        results_folder: Where full outputs are spooled; what stands there has an address the
+            model can read (its path from the workspace).
+        clock: Time and chance.
+        watch: Told what happens.
+        history: Reads the session's log and archive.
+        sight: What the model still has before it, and the task list.
+        subagents: Starts sub-agents.
+        compaction: Where a compaction is asked for.
+        kept: Objects that live as long as the session, one of a class.
+        call_id: The call that is being answered.
+        progress: Lines for people while the tool runs; not seen by the model.
+    """
+
+    workspace: Path
+    session: str
+    session_folder: Path
+    results_folder: Path
+    clock: Clock
+    history: History
+    sight: Sight
+    subagents: Subagents
+    watch: Watched = ignore
+    compaction: CompactionRequests = field(default_factory=CompactionRequests)
+    kept: Kept = field(default_factory=Kept)
+    call_id: str = ""
+    progress: Callable[[str], None] = lambda line: None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolOutput:
+    """What a tool gives back.
+
+    Args:
+        text: What the model reads.
+        is_error: Whether the call failed; the text says what the model can do about it.
+        blocks: Images or documents that follow the text.
+        brief: One line for people; empty: made from the text.
+    """
+
+    text: str = ""
+    is_error: bool = False
+    blocks: tuple[Block, ...] = ()
+    brief: str = ""
+
+
+def failure(text: str, *, brief: str = "") -> ToolOutput:
+    """A result that says what went wrong and what the model can do."""
+    return ToolOutput(text=text, is_error=True, brief=brief)
+
+
+class InvalidInput(ValueError):
+    """The input of a call does not fit the tool; its text says what is valid."""
+
+
+Runs: TypeAlias = Callable[[Mapping[str, Any], ToolContext], Awaitable[ToolOutput]]
+Parses: TypeAlias = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+Declares: TypeAlias = Callable[[Mapping[str, Any]], Touches]
+
+
+def _as_given(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    return given
+
+
+def _nothing(given: Mapping[str, Any]) -> Touches:
+    return Touches()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """A tool. Made from a function by `tool`; built directly for tools that come from elsewhere.
+
+    Args:
+        name: What the model calls it.
+        description: What it is for.
+        schema: JSON schema of its input.
+        run: Does it. Gets what `parse` returned; may raise, which becomes an error result.
+        parse: Checks an input and fills in defaults; raises `InvalidInput`.
+        touches: Which paths, commands and addresses a call touches.
+        read_only: Changes nothing, so that calls of one batch may run side by side.
+        kind: What sort of work it is; decides how old results are shortened.
+        compactable: Whether old results may be shortened.
+        max_result_chars: A longer result is archived at once and shown as a preview; None: the
+            budget's own limit.
+        main_argument: The argument that names a call best, for lines about it.
+        timeout_seconds: After so long the call gets a result that says so; None: never.
+    """
+
+    name: str
+    description: str
+    schema: Mapping[str, Any]
+    run: Runs
+    parse: Parses = _as_given
+    touches: Declares = _nothing
+    read_only: bool = False
+    kind: Kind = "other"
+    compactable: bool = True
+    max_result_chars: int | None = None
+    main_argument: str = ""
+    timeout_seconds: float | None = TIMEOUT_SECONDS
+
+    @property
+    def spec(self) -> ToolSpec:
+        """As the model sees it."""
+        return ToolSpec(name=self.name, description=self.description, schema=self.schema)
+
+    @property
+    def traits(self) -> Traits:
+        """As the governor sees it."""
+        return Traits(
+            kind=self.kind, compactable=self.compactable, main_argument=self.main_argument
+        )
+
+
+ToolLike: TypeAlias = Tool | Callable[..., Any]
+
+
+@overload
+def tool(function: Callable[..., Any], /) -> Tool: ...
+@overload
+def tool(
+    *,
+    name: str = "",
+    read_only: bool = False,
+    kind: Kind = "other",
+    compactable: bool = True,
+    max_result_chars: int | None = None,
+    main_argument: str = "",
+    timeout_seconds: float | None = TIMEOUT_SECONDS,
+    touches: Declares | None = None,
+    description: str = "",
+) -> Callable[[Callable[..., Any]], Tool]: ...
+def tool(function: Callable[..., Any] | None = None, /, **declared: Any) -> Any:
+    """Make a tool of a typed function; bare or with what it declares (see `Tool`).
+
+    `touches` overrides what the annotations `ReadPath`, `WritePath`, `Command` and `Url` say;
+    `description` overrides the docstring.
+
+    Raises:
+        ConfigError: a parameter without a type, of a type no schema can be made of, or no docstring.
+    """
+    from wayfare.agent.tool_function import from_function
+
+    if function is not None:
+        return from_function(function)
+    return partial(from_function, **declared)
+
+
+class Registry(Mapping[str, Tool]):
+    """The tools of a session by name; frozen. Functions are made tools on the way in.
+
+    Raises:
+        ConfigError: two tools of one name.
+    """
+
+    __slots__ = ("_tools",)
+
+    def __init__(self, tools: Iterable[ToolLike] = ()) -> None:
+        self._tools: Mapping[str, Tool] = {}
+        found: dict[str, Tool] = {}
+        for one in tools:
+            made = one if isinstance(one, Tool) else tool(one)
+            if made.name in found:
+                raise ConfigError(f"two tools are called {made.name!r}", setting="tools")
+            found[made.name] = made
+        self._tools = found
+
+    def __getitem__(self, name: str) -> Tool:
+        return self._tools[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tools)
+
+    def __len__(self) -> int:
+        return len(self._tools)
+
+    def with_tool(self, *tools: ToolLike) -> Registry:
+        """With more tools; one of a name already there takes its place."""
+        made = [one if isinstance(one, Tool) else tool(one) for one in tools]
+        return Registry({**self._tools, **{one.name: one for one in made}}.values())
+
+    def only(self, names: Iterable[str]) -> Registry:
+        """Those of `names` that are here."""
+        wanted = set(names)
+        return Registry(t for t in self._tools.values() if t.name in wanted)
+
+    def without(self, names: Iterable[str]) -> Registry:
+        """All but those of `names`."""
+        gone = set(names)
+        return Registry(t for t in self._tools.values() if t.name not in gone)
+
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """As the model sees them, in order."""
+        return tuple(t.spec for t in self._tools.values())
+
+    def declared(self) -> Declared:
+        """As the governor sees them."""
+        return {t.name: t.traits for t in self._tools.values()}
+
+
+def for_call(context: ToolContext, call_id: str, progress: Callable[[str], None]) -> ToolContext:
+    """The context of one call."""
+    return replace(context, call_id=call_id, progress=progress)
