@@ -41,9 +41,7 @@ def scalar(text: str) -> str:
         and not _UNSAFE.search(text)
     ):
         return text
-    quoted = json.dumps(text, ensure_ascii=False)
-    # JSON leaves these bare; YAML reads some as line ends and refuses others.
-    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", quoted)
+    return _quoted(text)
 
 
 def render(record: Record) -> str:
@@ -176,7 +174,7 @@ def _anew(present: RecordFile, layout: Layout | None, record: Record) -> bytes:
         for line in layout.header.splitlines()
         if line.strip()
         and line.split(":", 1)[0].strip().casefold() not in known
-        and line.strip() not in text
+        and f"\n{line.strip()}\n" not in text
     ]
     if layout.prefix.strip("\ufeff").strip():
         text = layout.prefix + text
@@ -211,7 +209,13 @@ def _value(value: object) -> str:
 
 
 def _list(items: Sequence[str]) -> str:
-    return "[" + ", ".join(json.dumps(one_line(i), ensure_ascii=False) for i in items) + "]"
+    return "[" + ", ".join(_quoted(one_line(item)) for item in items) + "]"
+
+
+def _quoted(text: str) -> str:
+    # JSON leaves some characters bare that YAML reads as line ends or refuses.
+    quoted = json.dumps(text, ensure_ascii=False)
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", quoted)
 
 
 def _mapping(node: object) -> yaml.MappingNode:
