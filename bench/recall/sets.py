@@ -100,7 +100,10 @@ def load(folder: Path) -> Collection:
         ValueError: A line is not a JSON object with what it must have; names file and line.
     """
     problems: list[str] = []
-    documents = tuple(_text(line, where) for line, where in _objects(folder / "documents.jsonl"))
+    documents = tuple(
+        _text(line, where, place)
+        for place, (line, where) in enumerate(_objects(folder / "documents.jsonl"))
+    )
     ids = {text.id for text in documents}
     if len(ids) < len(documents):
         problems.append(f"{len(documents) - len(ids)} documents repeat an id")
@@ -139,10 +142,13 @@ def _objects(path: Path) -> Iterator[tuple[dict[str, Any], str]]:
                 yield value, where
 
 
-def _text(line: dict[str, Any], where: str) -> Text:
+def _text(line: dict[str, Any], where: str, place: int) -> Text:
+    """A document; one with a parent and no order stands where the file has it."""
     if "id" not in line or "text" not in line:
         raise ValueError(f"{where}: a document needs id and text")
     order = line.get("order")
+    if order is None and line.get("parent") is not None:
+        order = place
     aside = {"id", "text", "name", "description", "aliases", "order"}
     return Text(
         id=str(line["id"]),
@@ -151,7 +157,7 @@ def _text(line: dict[str, Any], where: str) -> Text:
         description=str(line.get("description") or ""),
         aliases=tuple(map(str, line.get("aliases") or ())),
         parent=None if line.get("parent") is None else str(line["parent"]),
-        order=int(order) if isinstance(order, int | float) else None,
+        order=_whole(order, where),
         groups=frozenset(
             str(value)
             for field, value in line.items()
@@ -171,6 +177,13 @@ def _query(line: dict[str, Any], where: str) -> Query:
         language=str(line.get("lang") or line.get("language") or language_of(text)),
         kind=str(line.get("kind") or ""),
     )
+
+
+def _whole(order: Any, where: str) -> int | None:
+    try:
+        return None if order is None else int(order)
+    except (TypeError, ValueError):
+        raise ValueError(f"{where}: order {order!r} is no number") from None
 
 
 def _names(value: Any) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from wayfare.lexical.dates import TIME, asks_when
 from wayfare.lexical.english import STOP_WORDS, stem
 from wayfare.lexical.notions import notions
 from wayfare.lexical.scoring import Corpus, Term
-from wayfare.lexical.words import tokens
+from wayfare.lexical.words import share_of_word, tokens
 
 WORDS_KEPT = 40
 """Words of a long query that are looked up: the rarest. The query of recall may be 4,000
@@ -26,7 +26,7 @@ _ADJACENT = re.compile(r"(?=\b([a-z]{2,})[ -]([a-z]{2,})\b)")
 def query_terms(query: str) -> list[Term]:
     """The words of a query with their weights, and its notions.
 
-    A repeated word counts 1 + ln n; two neighbouring English words are also looked up as one
+    A repeated word counts 1 + ln n; a character or pair of an unspaced script counts half; two neighbouring English words are also looked up as one
     (`time zone` finds `timezone`); a question for a time looks for texts that say when.
     """
     words = tokens(query)
@@ -35,7 +35,10 @@ def query_terms(query: str) -> list[Term]:
     del counts[TIME]
     if asks_when(query):
         counts[TIME] = 1
-    terms = [Term(word=word, weight=1 + log(count)) for word, count in counts.items()]
+    terms = [
+        Term(word=word, weight=share_of_word(word) * (1 + log(count)))
+        for word, count in counts.items()
+    ]
     joined = {
         stem(first + second)
         for first, second in _ADJACENT.findall(query.lower())
@@ -101,7 +104,7 @@ def _alike(word: str, other: str) -> bool:
     if len(shorter) <= _HEAD or not other.isalpha():
         return False
     if longer.startswith(shorter):
-        return len(longer) <= 3 * len(shorter)
+        return len(longer) <= 2 * len(shorter)
     shared = next(
         (at for at, pair in enumerate(zip(word, other, strict=False)) if pair[0] != pair[1]), 0
     )

@@ -18,6 +18,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from wayfare.lexical.words import share_of_word
+
 K1 = 1.2
 """How soon repetition stops counting; the usual value (Robertson and Zaragoza, 2009)."""
 B = 0.4
@@ -146,8 +148,7 @@ class Scorer:
             for term in terms
             if term.covers
         ]
-        # A character or pair of an unspaced script is about half a word.
-        words = sum(1.0 if word.isascii() else 0.5 for word in full)
+        words = sum(share_of_word(word) for word in full)
         share = min(STRENGTH_WORDS / words, 1.0) if words else 1.0
         self._most = share * sum(full.values()) * (K1 + 1)
 

@@ -24,6 +24,7 @@ _CHUNK = re.compile(
     rf"|(?P<sharp>(?<!\w)[A-Za-z](?:\+\+|#)(?!\w))"
     rf"|(?P<word>{_LETTER}+(?:[-./'’]{_LETTER}+)*)"
 )
+_UNSPACED_START = re.compile(rf"[{_UNSPACED}]")
 _RUN = re.compile(rf"[{_UNSPACED}]{{2,}}")
 _ASCII_CHUNK = re.compile(
     r"(?P<sharp>(?<!\w)[A-Za-z](?:\+\+|#)(?!\w))|(?P<word>\w+(?:[-./']\w+)*)", re.ASCII
@@ -33,7 +34,10 @@ _VERSION = re.compile(r"v?(\d+(?:\.\d+)+)", re.IGNORECASE)
 _PIECE = re.compile(r"\d+(?:\.\d+)+|\d+|[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[^\W\d_A-Za-z]+")
 _ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)", re.IGNORECASE)
 _SEPARATORS = re.compile(r"[^\w]|_")
-_HIRAGANA = re.compile(r"[\u3040-\u309f]")
+# Letters of unspaced scripts and marks, which mean nothing alone.
+_LETTER_ALONE = re.compile(
+    "[\u3040-\u30ff\u31f0-\u31ff\u0e30-\u0e3a\u0e40-\u0e4f\u0eb0-\u0ebc\u0ec0-\u0ece]"
+)
 
 _STOPS = frozenset(word for line in lines("unspaced_stop_words") for word in line)
 
@@ -74,6 +78,15 @@ def runs(text: str) -> list[str]:
     if text.isascii():
         return []
     return _RUN.findall(unicodedata.normalize("NFKC", text))
+
+
+def share_of_word(token: str) -> float:
+    """How much of a word a token is: 0.5 for a character or pair of an unspaced script.
+
+    Such a script gives about two tokens for each character and two characters make a word, so
+    that otherwise a question in Chinese about `X-Tenant-Id` would hardly be about it.
+    """
+    return 0.5 if _UNSPACED_START.match(token) else 1.0
 
 
 @lru_cache(maxsize=1 << 16)
@@ -122,12 +135,12 @@ def _without_accents(word: str) -> str:
 
 @lru_cache(maxsize=1 << 14)
 def _run_tokens(run: str) -> tuple[str, ...]:
-    """Single characters and pairs of one unspaced run."""
+    """Single characters and pairs of one unspaced run; kana and vowel signs only in pairs."""
     found: list[str] = []
     previous = ""
     for character in run:
         stops = character in _STOPS
-        if not stops and not _HIRAGANA.match(character):
+        if not stops and not _LETTER_ALONE.match(character):
             found.append(character)
         if previous:
             pair = previous + character
