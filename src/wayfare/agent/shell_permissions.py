@@ -17,8 +17,8 @@ from wayfare.agent.policy import (
     spelled_chars,
     strictest,
 )
-from wayfare.agent.shell.reading import Reads, harmless, reads
-from wayfare.agent.shell.values import Command, Unparsed, Word
+from wayfare.agent.shell.reading import harmless, reads
+from wayfare.agent.shell.values import Command, Reads, Unparsed, Word
 from wayfare.agent.shell.writing import Touch, is_plain_edit, touches
 from wayfare.agent.shell_commands import commands
 
@@ -66,6 +66,7 @@ class _Judgement:
         self.allowed_by = self._allow_rule()
         self.bases = tuple(dict.fromkeys(_bases(command.places, policy)))
         text = command.text or ", ".join(f"{a.name}=…" for a in command.assignments) or ">"
+        text = " ".join(text.split())
         self.shown = text if len(text) <= _SHOWN_CHARS else text[: _SHOWN_CHARS - 1] + "…"
 
     def verdicts(self) -> Iterator[Verdict]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from wayfare.agent.shell.names import Names
+from wayfare.agent.shell.unwrapping import Opaque, Runs, RunsAll, RunsCode
 from wayfare.agent.shell.values import (
     Assignment,
     Command,
@@ -17,7 +18,7 @@ from wayfare.agent.shell.values import (
     shown,
     unknown,
 )
-from wayfare.agent.shell.wrappers import Opaque, Runs, RunsAll, RunsCode, unwrap
+from wayfare.agent.shell.wrappers import unwrap
 
 UNKNOWN_PLACE: tuple[Word, ...] = (unknown("…"),)
 """A folder that cannot be told."""

@@ -145,3 +145,16 @@ class Unparsed:
 def shown(words: Sequence[Word]) -> str:
     """Words in one canonical spelling, joined by single blanks."""
     return " ".join(word.shown for word in words)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reads:
+    """A command that only reads.
+
+    Attributes:
+        files: Words it reads as files or folders.
+        repositories: Where git looks for the repository, whose settings can name programs to run.
+    """
+
+    files: tuple[Word, ...] = ()
+    repositories: Places = ()
