@@ -8,10 +8,11 @@ WayfareError
     ModelUnreachable
     ModelTimeout                   .timeout_seconds
     ModelRateLimited               .retry_after_seconds
-    ModelRefused                   .body
+    ModelRefused                   .body .repairable
     ModelAuthError
     EmptyReply
     PromptTooLong                  .sent_tokens .limit_tokens (None when the provider does not say)
+    OutputTooLarge                 .output_limit_tokens .sent_tokens .limit_tokens (or None)
   ContextError
     BrokenView                     .rule .entry_ids
     CannotFit                      .window_tokens .by_part
@@ -82,9 +83,15 @@ class ModelTimeout(ModelError):
     """Nothing arrived for `timeout_seconds`."""
 
     def __init__(
-        self, message: str, *, timeout_seconds: float, provider: str = "", status: int | None = None
+        self,
+        message: str,
+        *,
+        timeout_seconds: float,
+        provider: str = "",
+        status: int | None = None,
+        request_id: str | None = None,
     ) -> None:
-        super().__init__(message, provider=provider, status=status)
+        super().__init__(message, provider=provider, status=status, request_id=request_id)
         self.timeout_seconds = timeout_seconds
 
 
@@ -98,19 +105,32 @@ class ModelRateLimited(ModelError):
         retry_after_seconds: float | None = None,
         provider: str = "",
         status: int | None = None,
+        request_id: str | None = None,
     ) -> None:
-        super().__init__(message, provider=provider, status=status)
+        super().__init__(message, provider=provider, status=status, request_id=request_id)
         self.retry_after_seconds = retry_after_seconds
 
 
 class ModelRefused(ModelError):
-    """The provider says no and will say no again; `body` is what it answered."""
+    """The provider says no and will say no again; `body` is what it answered.
+
+    `repairable`: the request breaks a rule of the provider (an unanswered call, a changed signed
+    block, an empty text), so a mended request would pass; otherwise only a person can help.
+    """
 
     def __init__(
-        self, message: str, *, body: object = None, provider: str = "", status: int | None = None
+        self,
+        message: str,
+        *,
+        body: object = None,
+        repairable: bool = False,
+        provider: str = "",
+        status: int | None = None,
+        request_id: str | None = None,
     ) -> None:
-        super().__init__(message, provider=provider, status=status)
+        super().__init__(message, provider=provider, status=status, request_id=request_id)
         self.body = body
+        self.repairable = repairable
 
 
 class ModelAuthError(ModelError):
@@ -132,8 +152,32 @@ class PromptTooLong(ModelError):
         limit_tokens: int | None = None,
         provider: str = "",
         status: int | None = None,
+        request_id: str | None = None,
     ) -> None:
-        super().__init__(message, provider=provider, status=status)
+        super().__init__(message, provider=provider, status=status, request_id=request_id)
+        self.sent_tokens = sent_tokens
+        self.limit_tokens = limit_tokens
+
+
+class OutputTooLarge(ModelError):
+    """The input fits, the output asked for does not: ask for at most `output_limit_tokens`.
+
+    Nothing is to be compacted. Any number is None when the provider does not say it.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        output_limit_tokens: int | None = None,
+        sent_tokens: int | None = None,
+        limit_tokens: int | None = None,
+        provider: str = "",
+        status: int | None = None,
+        request_id: str | None = None,
+    ) -> None:
+        super().__init__(message, provider=provider, status=status, request_id=request_id)
+        self.output_limit_tokens = output_limit_tokens
         self.sent_tokens = sent_tokens
         self.limit_tokens = limit_tokens
 

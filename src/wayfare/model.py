@@ -42,12 +42,14 @@ class Prices:
     """What a token costs, per million, in any one currency; the defaults are ratios to input.
 
     The ratios are those of providers that charge for cache writes (Anthropic's price list).
+    `currency` is empty for ratios: what they cost is no money and is not shown as such.
     """
 
     input: float = 1.0
     cache_read: float = 0.1
     cache_write: float = 1.25
     output: float = 5.0
+    currency: str = ""
 
     def cost(self, usage: Usage) -> float:
         """The price of one call, in the currency of the prices."""
@@ -152,7 +154,16 @@ class Model(Protocol):
             ModelAuthError: the key is missing, wrong or powerless.
             ModelRefused: the provider will refuse it again.
             EmptyReply: it stopped without a word and without a call.
+            OutputTooLarge: the input fits, the output asked for does not.
         """
+        ...
+
+
+class Closes(Protocol):
+    """A model that holds connections or a server, and lets go of them."""
+
+    async def close(self) -> None:
+        """Let go; the model may be used again afterwards and then begins anew."""
         ...
 
 

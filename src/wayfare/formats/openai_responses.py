@@ -1,7 +1,9 @@
-"""The OpenAI Responses format: one item, one message.
+"""The OpenAI Responses format: one item, one message; or one whole response.
 
 Calls and results are items of their own here, tied by `call_id` alone, so nothing has to be
-joined or moved. A reasoning item may only be sent with the item that came right behind it.
+joined or moved. A reasoning item may only be sent with the item that came right behind it: a
+reply of several items is therefore one message, whose wire value is the response with its
+`output` list, and goes back as the very items.
 """
 
 from __future__ import annotations
@@ -52,8 +54,13 @@ class OpenAIResponsesCodec:
     def decode(self, wire: WireValue) -> Message:
         """Read one item. What the provider ran itself (web search and the like) and items of
         unknown kinds are assistant messages of one `Opaque`; calls that the client must answer
-        are tool calls."""
+        are tool calls. A whole response is one assistant message with the blocks of all items."""
         kind, given = wire.get("type"), wire.get("role")
+        if (items := _output_items(wire)) is not None:
+            blocks = tuple(block for item in items for block in self.decode(item).blocks)
+            return Message(
+                role="assistant", blocks=blocks, origin=Origin.ASSISTANT, format=NAME, wire=wire
+            )
         if kind == "message" or (kind is None and "role" in wire):
             role, origin = _ROLES.get(given if isinstance(given, str) else "", _ROLES["user"])
             blocks = read_content(wire.get("content"))
@@ -77,7 +84,8 @@ class OpenAIResponsesCodec:
                     asked_from = index
                 asked_to = index + 1
             if message.format == NAME and not message.edited and message.wire is not None:
-                written.append(message.wire)
+                items = _output_items(message.wire)
+                written.extend([message.wire] if items is None else items)
             else:
                 written.extend(_write(message, messages[asked_from:asked_to]))
         return written
@@ -85,6 +93,15 @@ class OpenAIResponsesCodec:
     def encode_one(self, message: Message) -> list[dict[str, Any]]:
         """Write a message by itself: an item for each thing it says, calls or answers."""
         return self.encode((message,))
+
+
+def _output_items(wire: WireValue) -> list[dict[str, Any]] | None:
+    """The items of a whole response, None for anything else (items have a type or a role)."""
+    output = wire.get("output")
+    if "type" in wire or "role" in wire or not isinstance(output, list):
+        return None
+    items = cast(list[object], output)
+    return [cast(dict[str, Any], item) for item in items if isinstance(item, dict)]
 
 
 def _write(message: Message, asked: Sequence[Message]) -> list[dict[str, Any]]:
