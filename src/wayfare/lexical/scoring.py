@@ -55,8 +55,12 @@ class Corpus:
     frequencies: Mapping[str, int]
 
     def idf(self, word: str) -> float:
-        """Robertson-Sparck Jones weight in the variant that is never negative (Lucene's)."""
-        count = self.frequencies.get(word, 0)
+        """Robertson-Sparck Jones weight in the variant that is never negative (Lucene's).
+
+        A word that occurs nowhere weighs what one that occurs once does: among few documents it
+        would else outweigh everything, and a small folder never answer a long message.
+        """
+        count = max(self.frequencies.get(word, 0), 1)
         return math.log(1 + (self.documents - count + 0.5) / (count + 0.5))
 
 
