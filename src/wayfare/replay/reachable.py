@@ -29,7 +29,7 @@ class Reachable:
     texts: int
     visible: int
     recovered: int
-    lost: tuple[int, ...]
+    lost: tuple[int, ...] = ()
 
     @property
     def share(self) -> float:

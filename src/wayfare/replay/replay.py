@@ -21,12 +21,13 @@ from wayfare.errors import CannotFit
 from wayfare.events import Event
 from wayfare.formats import Codec, codec
 from wayfare.messages import Message, Origin
-from wayfare.model import Usage
+from wayfare.model import Prices, Usage
 from wayfare.replay.needed import NeededIndex, Shares, shares, spoken
 from wayfare.replay.provider import Refused, SimulatedProvider
 from wayfare.replay.reachable import Reachable, reachable
-from wayfare.replay.recording import Recording
+from wayfare.replay.recording import Problem, Recording
 from wayfare.replay.timeline import Point, point
+from wayfare.replay.validity import WireRules
 from wayfare.session import Places, file_transcript, governed
 from wayfare.tokens import TokenMeter
 
@@ -82,9 +83,19 @@ class Result:
     session: str
     stopped: str = ""
     """Why the session ended early, if it did."""
+    limit: int = 0
+    """Tokens above which the passes start."""
     shares: Shares = field(default_factory=Shares)
+    reach: Reachable = field(default_factory=lambda: Reachable(texts=0, visible=0, recovered=0))
+    promised: int = 0
+    """Requests in which the user's active request must stand verbatim."""
+    kept: int = 0
+    """Those of them in which it does."""
     points: tuple[Point, ...] = ()
     problems: tuple[str, ...] = ()
+    """What was wrong with requests, the first rule of each that is invalid."""
+    unread: tuple[str, ...] = ()
+    """What of the recording could not be read."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -96,6 +107,7 @@ class _Tally:
     refused: int = 0
     promised: int = 0
     visible: int = 0
+    entered_tokens: int = 0
     usage: Usage = field(default_factory=Usage)
     shares: Shares = field(default_factory=Shares)
     edits: dict[str, int] = field(default_factory=dict[str, int])
@@ -112,7 +124,7 @@ class Replay:
         budget: What the context may take.
         out: Workspace root under which transcript and archive are written.
         session: Name of the session's folders.
-        validate: Judges each request; None takes the runtime's own rules.
+        validate: Judges each request; None takes `WireRules`.
         watch: Told how far it is.
     """
 
@@ -130,7 +142,7 @@ class Replay:
         self._budget = budget
         self._out = out
         self._session = session
-        self._validate = validate
+        self._validate = validate or WireRules()
         self._watch = watch
         self._codec: Codec = codec(recording.format)
         self._messages = [self._codec.decode(wire) for wire in recording.messages]
@@ -181,12 +193,14 @@ class Replay:
         index = NeededIndex(self._messages)
         steps = step_starts(self._messages)
         runs = dict(steps)
+        tally.entered_tokens = provider.count([{"text": self._fixed}])
         at = 0
         while at < len(self._messages):
             self._move(clock, at)
             stop = runs.get(at)
             if stop is None:
                 await governor.add([self._messages[at]])
+                tally.entered_tokens += provider.count(self._recording.messages[at : at + 1])
                 at += 1
                 continue
             usage = await self._step(governor, provider, clock, tally, index, at, stop)
@@ -236,11 +250,22 @@ class Replay:
         answer = provider.send(wires, self._fixed, output, clock.now())
         refused = isinstance(answer, Refused)
         sent = answer.sent_tokens if isinstance(answer, Refused) else answer.prompt_tokens
-        tally.points.append(point(governor, prepared, sent, refused=refused))
+        if not isinstance(answer, Refused):
+            tally.usage += answer
+        tally.points.append(
+            point(
+                governor,
+                prepared,
+                tokens=sent,
+                refused=refused,
+                cost=_cost(tally.usage),
+                entered_tokens=tally.entered_tokens,
+            )
+        )
+        tally.entered_tokens += output
         if isinstance(answer, Refused):
             tally.refused += 1
             return None
-        tally.usage += answer
         return answer
 
     def _judge(
@@ -250,13 +275,12 @@ class Replay:
         wires: list[dict[str, Any]],
         tally: _Tally,
     ) -> None:
-        if self._validate is not None:
-            key = "input" if self._recording.format == "openai-responses" else "messages"
-            request = {"system": self._recording.system, key: wires}
-            problems = list(self._validate(request, self._recording.format))
-            if problems:
-                tally.invalid += 1
-                tally.problems.append(f"request {tally.requests}: {problems[0]}")
+        key = "input" if self._recording.format == "openai-responses" else "messages"
+        request = {"system": self._recording.system, key: wires}
+        problems = list(self._validate(request, self._recording.format))
+        if problems:
+            tally.invalid += 1
+            tally.problems.append(f"request {tally.requests}: {problems[0]}")
         words = governor.ledger.active_words
         most = self._budget.limit_tokens * self._budget.request_share
         if not words.strip() or self._meter.text(words) > most:
@@ -272,7 +296,6 @@ class Replay:
         )
         written = _written(self._out, self._session)
         s = tally.shares
-        prices = SimulatedProvider(window_tokens=1, reserve_tokens=0).prices
         return Result(
             file=self._recording.name,
             format=self._recording.format,
@@ -288,7 +311,7 @@ class Replay:
             needed_identifiers=_share(s.identifiers, s.identifiers_total),
             needed_content=_share(s.content_chars, s.content_chars_total),
             tokens_sent=tally.usage.prompt_tokens,
-            cost=prices.cost(tally.usage) * 1_000_000,
+            cost=_cost(tally.usage),
             cost_ungoverned=self._ungoverned(),
             summaries=0,
             edits=dict(tally.edits),
@@ -296,9 +319,14 @@ class Replay:
             governance_ms=_timing(tally.seconds),
             session=self._session,
             stopped=stopped,
+            limit=self._budget.limit_tokens,
             shares=s,
+            reach=found,
+            promised=tally.promised,
+            kept=tally.visible,
             points=tuple(tally.points),
             problems=tuple(tally.problems),
+            unread=tuple(_told(problem) for problem in self._recording.problems),
         )
 
     def _ungoverned(self) -> float:
@@ -320,7 +348,7 @@ class Replay:
             stop = stop or at + 1
             history.extend(self._recording.messages[at:stop])
             at = stop
-        return provider.prices.cost(usage) * 1_000_000
+        return _cost(usage)
 
 
 def step_starts(messages: Sequence[Message]) -> list[tuple[int, int]]:
@@ -342,6 +370,15 @@ def _fixed_text(recording: Recording) -> str:
     text = system if isinstance(system, str) else json_text.dumps(system or "").decode("utf-8")
     tools = json_text.dumps(list(recording.tools)).decode("utf-8") if recording.tools else ""
     return text + tools if system or tools else ""
+
+
+def _cost(usage: Usage) -> float:
+    """What usage costs, in input tokens."""
+    return Prices().cost(usage) * 1_000_000
+
+
+def _told(problem: Problem) -> str:
+    return f"line {problem.line}: {problem.reason}" if problem.line else problem.reason
 
 
 def _share(part: int, whole: int) -> float:
