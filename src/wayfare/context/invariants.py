@@ -149,11 +149,26 @@ def results_first(message: Message) -> tuple[int, ...] | None:
     return None if order == list(numbers) else tuple(order)
 
 
+class NoTrailingReasoning:
+    """An assistant message of the Anthropic format does not end in reasoning."""
+
+    name = "no-trailing-reasoning"
+
+    def violations(self, slots: Sequence[Slot], *, front: bool) -> Iterable[Violation]:
+        for slot in slots:
+            message = slot.message
+            own = message.role == "assistant" and message.format in ("", "anthropic")
+            if own and message.blocks and isinstance(message.blocks[-1], Thinking):
+                text = "reasoning at the end of a message"
+                yield Violation(rule=self.name, text=text, entries=(slot.entry,))
+
+
 RULES: Final[tuple[Invariant, ...]] = (
     StartsWithUser(),
     PairsWhole(),
     NothingEmpty(),
     ResultsFirst(),
+    NoTrailingReasoning(),
     ValidUnicode(),
 )
 

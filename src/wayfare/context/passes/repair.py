@@ -15,12 +15,13 @@ from wayfare.context.groups import Group, groups
 from wayfare.context.invariants import blank_blocks, is_empty, results_first, silent_results
 from wayfare.context.unicode_text import has_surrogates
 from wayfare.context.view import Slot, View
-from wayfare.messages import Message, Origin, Text, ToolCall, ToolResult, result, results
+from wayfare.messages import Message, Origin, Text, Thinking, ToolCall, ToolResult, result, results
 from wayfare.transcript import (
     AsText,
     Clean,
     DropBlocks,
     Edit,
+    HeadTail,
     Insert,
     Omit,
     Op,
@@ -28,6 +29,8 @@ from wayfare.transcript import (
     Silent,
 )
 
+REASONING_CHARS: Final = 400
+"""What is shown of reasoning that may not stand where it stood."""
 FRONT: Final = "[The conversation starts here.]"
 INTERRUPTED: Final = (
     "[interrupted] This call has no recorded result: it may or may not have run. "
@@ -43,6 +46,7 @@ def plan(view: View, start: int) -> list[Edit]:
         edits += _clean(group.of(slots))
         edits += _pairs(group, slots)
         edits += _blanks(group.of(slots))
+        edits += _endings(group.of(slots))
     if start == 0:
         edits += _front(slots)
     return edits
@@ -60,10 +64,29 @@ def _front(slots: Sequence[Slot]) -> Iterator[Edit]:
             continue
         if is_empty(slot.message):
             continue
-        if slot.message.role != "user" or slot.message.results:
-            message = Message(role="user", blocks=(Text(text=FRONT),), origin=Origin.SYSTEM)
-            yield _edit("the first message was not a user's", Insert(before, message))
-        return
+        if slot.message.role == "user" and not slot.message.results:
+            return
+        break
+    if slots:
+        message = Message(role="user", blocks=(Text(text=FRONT),), origin=Origin.SYSTEM)
+        yield _edit("the first message was not a user's", Insert(before, message))
+
+
+def _endings(members: Sequence[Slot]) -> Iterator[Edit]:
+    """Reasoning at the end of a message, which Anthropic refuses, stands on as plain text."""
+    for slot in members:
+        message = slot.message
+        if message.role != "assistant" or message.format not in ("", "anthropic"):
+            continue
+        numbers: list[int] = []
+        for at in range(len(message.blocks) - 1, -1, -1):
+            block = message.blocks[at]
+            if not isinstance(block, Thinking):
+                break
+            numbers.append(slot.block_number(at))
+        if numbers:
+            ops = tuple(HeadTail(slot.entry, n, REASONING_CHARS) for n in reversed(numbers))
+            yield _edit("reasoning at the end of a message", *ops)
 
 
 def _clean(members: Sequence[Slot]) -> Iterator[Edit]:

@@ -22,11 +22,11 @@ def plan(view: View, budget: Budget) -> list[Edit]:
     head = _boundary(slots, budget.snip_head_messages, later=True)
     tail = _boundary(slots, len(slots) - budget.snip_tail_messages, later=False)
     middle = slots[head:tail]
-    if len(middle) < 2:
-        return []
     keep = tuple(
         slot.entry for slot in middle if slot.entry == view.active_request and not slot.made
     )
+    if len(middle) - len(keep) < 2:
+        return []
     op = Collapse(
         middle[0].entry,
         middle[-1].entry,
