@@ -93,7 +93,8 @@ class JournalState(msgspec.Struct, kw_only=True):
     """What the journal says, up to line `lines`. `last` is the digest of that line.
 
     `known` is the hash each file should have; `changed`, `edited` and `corrected` say when a file
-    was last written through the gate, changed by hand, corrected (unix seconds).
+    was last written through the gate, changed by hand, corrected (unix seconds); `authors` who
+    changed it last.
     """
 
     lines: int = 0
@@ -104,6 +105,7 @@ class JournalState(msgspec.Struct, kw_only=True):
     changed: dict[str, float] = msgspec.field(default_factory=dict[str, float])
     edited: dict[str, float] = msgspec.field(default_factory=dict[str, float])
     corrected: dict[str, float] = msgspec.field(default_factory=dict[str, float])
+    authors: dict[str, str] = msgspec.field(default_factory=dict[str, str])
     stones: dict[str, tuple[float, Stone]] = msgspec.field(
         default_factory=dict[str, tuple[float, Stone]]
     )
@@ -149,11 +151,11 @@ class JournalState(msgspec.Struct, kw_only=True):
         for change in pending.changes if pending is not None and pending.committed else ():
             file = change.file
             if change.after_hash is None:
-                for seen in (self.known, self.changed, self.edited, self.corrected):
-                    seen.pop(file, None)
+                self._drop(file)
                 continue
             self.known[file] = change.after_hash
             self.changed[file] = change.at
+            self.authors[file] = change.actor
             if change.reason == "correction":
                 self.corrected[file] = change.at
 
@@ -162,12 +164,18 @@ class JournalState(msgspec.Struct, kw_only=True):
             self.index_hash = line.after_hash
             return
         if line.after_hash is None:
-            for seen in (self.known, self.changed, self.edited, self.corrected):
-                seen.pop(line.file, None)
+            self._drop(line.file)
             return
         self.known[line.file] = line.after_hash
+        self.authors[line.file] = "external"
         if line.op == "external":
             self.edited[line.file] = line.at
+
+    def _drop(self, file: str) -> None:
+        self.known.pop(file, None)
+        self.authors.pop(file, None)
+        for times in (self.changed, self.edited, self.corrected):
+            times.pop(file, None)
 
 
 class Journal:

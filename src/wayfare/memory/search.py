@@ -1,0 +1,95 @@
+"""Searching records by words: the lexical index kept in step with the folder."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+
+from wayfare.lexical import ABSTAIN_BELOW, Document, Hit, LexicalIndex
+from wayfare.memory.folder import read_file
+from wayfare.memory.memory_store import MemoryStore
+from wayfare.memory.record import RecordFile, read_record
+
+LIKELY_RECORDS = 5
+"""So many records are compared with a candidate word by word: a twin is among the first."""
+_BATCH = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A record that answers a query: its file, how strongly (0 to 1), by which words."""
+
+    file: str
+    strength: float
+    matched: tuple[str, ...]
+
+
+class MemorySearch:
+    """A search index over one memory's records; derived, each process may have its own.
+
+    Args:
+        store: The records.
+        index: Where the words are kept: a file of the state folder, or `":memory:"`.
+    """
+
+    def __init__(self, store: MemoryStore, index: LexicalIndex) -> None:
+        self._store = store
+        self._index = index
+
+    async def sync(self) -> int:
+        """Bring the index up to date with the store's entries; returns how many were read.
+
+        Raises:
+            StoreError: the index cannot be written.
+        """
+        entries = self._store.entries
+        digests = {file: entry.sha256 for file, entry in entries.items()}
+        stale = self._index.stale(digests)
+        if stale.gone:
+            self._index.remove(stale.gone)
+        changed = sorted(stale.changed)
+        for at in range(0, len(changed), _BATCH):
+            part = changed[at : at + _BATCH]
+            documents = [d async for d in self._documents(part)]
+            self._index.put(documents, digests=digests)
+        return len(changed)
+
+    def rank(self, query: str, limit: int, *, floor: float = ABSTAIN_BELOW) -> list[Found]:
+        """The records that answer a query, best first; none when nothing answers it.
+
+        Raises:
+            StoreError: the index is damaged; the next `sync` fills it again.
+        """
+        hits = self._index.rank(query, limit, floor=floor)
+        return [_found(hit) for hit in hits if hit.key in self._store.entries]
+
+    def likely(self, text: str) -> Sequence[str]:
+        """The files whose records share most words with a text; for the gate's comparisons."""
+        return [found.file for found in self.rank(text, LIKELY_RECORDS, floor=0.0)]
+
+    def explain(self, query: str, file: str) -> str:
+        """Why a record came up for a query, or did not, in words."""
+        told = self._index.explain(query, file)
+        return f"{file}: not in the search index" if told is None else str(told)
+
+    async def _documents(self, files: Sequence[str]) -> AsyncIterator[Document]:
+        for file in files:
+            content = await read_file(self._store.storage.records, file)
+            if content is not None:
+                yield document_of(read_record(file, content))
+
+
+def document_of(found: RecordFile) -> Document:
+    """A record as the search sees it."""
+    record = found.record
+    return Document(
+        key=found.file,
+        name=record.name,
+        aliases=(*record.aliases, record.subject) if record.subject else record.aliases,
+        description=record.description,
+        body=record.body,
+    )
+
+
+def _found(hit: Hit) -> Found:
+    return Found(file=hit.key, strength=hit.strength, matched=hit.matched)
