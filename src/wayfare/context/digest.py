@@ -114,7 +114,7 @@ def marker(op: Collapse, span: tuple[int, int], request: str, rendering: Renderi
         if len(shown) < len(request):
             shown += "\n[… in full below]"
         lines = [
-            "[Compacted]",
+            "[Reactive compact]" if op.form == "reactive" else "[Compacted]",
             "Current user request:",
             shown,
             "Conversation summary (reference only):",

@@ -6,7 +6,7 @@ weighed against the prompt cache, archived, committed to the log and applied to 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from wayfare.clock import Clock
@@ -187,6 +187,11 @@ class Governor:
         self._anchor = None
 
     @property
+    def addresses(self) -> Addresses:
+        """Where the texts of this session stand."""
+        return self._addresses
+
+    @property
     def tokens(self) -> int:
         """What the whole request is believed to take now."""
         return self._tokens(self.view)
@@ -233,6 +238,27 @@ class Governor:
             edits=edits,
             stable_messages=stable,
         )
+
+    async def edit(self, *plans: Callable[[View], Sequence[Edit]]) -> tuple[EditEntry, ...]:
+        """Commit what `plans` decide whatever the limit says, each on the view the one before
+        leaves: for a compaction that was asked for and for the ladder of a refused request.
+
+        Raises:
+            WriteFailed: what had to leave the context could not be archived; nothing changed.
+        """
+        before = self._tokens(self.view)
+        plan = _Plan(view=self.view)
+        fresh = len(self.view) - self._offloaded
+        for planned in plans:
+            self._take(plan, planned(plan.view))
+        edits = await self._commit(plan, before)
+        if edits:
+            # Positions moved: the next request is checked from the front, new results still stand
+            # at the end.
+            self._checked = 0
+            self._offloaded = max(len(self.view) - fresh, 0)
+            self._sent = min(self._sent, plan.touched, len(self.view))
+        return edits
 
     def _shrink(self, plan: _Plan) -> None:
         """The passes, in order, where the limit forces them or they pay."""

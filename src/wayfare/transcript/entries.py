@@ -115,8 +115,8 @@ class Collapse(_Op, frozen=True):
     """What stands from `first` to `last` becomes one message; entries in `keep` stay behind it.
 
     The message is `message`, or, where that is None, what `form` renders to from the facts of
-    the session up to here: `"digest"` or `"snip"`, with room for so many characters in all, of
-    file names and of identifiers.
+    the session up to here: `"digest"`, `"reactive"` (a digest made because a request was refused)
+    or `"snip"`, with room for so many characters in all, of file names and of identifiers.
     """
 
     first: int
