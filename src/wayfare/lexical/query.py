@@ -20,14 +20,17 @@ characters; the rare words decide, and each further one costs time."""
 LIKENESSES_KEPT = 8
 """Similar words tried for one that occurs nowhere."""
 
+_HEAD = 3
+"""Letters that a similar word must begin with, too."""
 _ADJACENT = re.compile(r"(?=\b([a-z]{2,})[ -]([a-z]{2,})\b)")
 
 
 def query_terms(query: str) -> list[Term]:
     """The words of a query with their weights, and its notions.
 
-    A repeated word counts 1 + ln n; a character or pair of an unspaced script counts half; two neighbouring English words are also looked up as one
-    (`time zone` finds `timezone`); a question for a time looks for texts that say when.
+    A repeated word counts 1 + ln n; a character or pair of an unspaced script counts half; two
+    neighbouring English words are also looked up as one (`time zone` finds `timezone`); a question
+    for a time looks for texts that say when.
     """
     words = tokens(query)
     counts = Counter(words)
@@ -87,9 +90,6 @@ def with_likenesses(
         else term
         for term in terms
     ]
-
-
-_HEAD = 3
 
 
 def _similar(word: str, known: Iterable[str]) -> tuple[str, ...]:

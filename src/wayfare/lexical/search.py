@@ -26,7 +26,7 @@ ABSTAIN_BELOW = 0.2
 what it silences is wrong anyway: on real memory folders it keeps all of 60 questions they answer
 and is silent on half of 45 they do not; on the benchmark's own set it silences 7 % of what is
 right at the first place, 80 % of what is not among five, and 79 % of what nothing answers."""
-POOL = 60
+POOL = 50
 """Candidates scored exactly, at least three for each hit asked for. The rough order that picks
 them differs from the exact one only in notions and surroundings; 400 give no better recall."""
 

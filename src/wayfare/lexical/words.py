@@ -11,6 +11,9 @@ from wayfare.lexical.dates import TIME, dates, says_when
 from wayfare.lexical.english import STOP_WORDS, stem
 from wayfare.lexical.vocabulary import lines
 
+LONGEST_WORD_CHARS = 256
+"""What runs longer without a blank is no word: encoded bytes, a minified file. It is left out."""
+
 # Scripts written without blanks between words (Han, kana, Thai, Lao, Myanmar, Khmer), and Hangul,
 # whose particles stick to the noun: for all of them single characters and pairs stand in for words.
 _UNSPACED = (
@@ -66,7 +69,11 @@ def tokens(text: str) -> list[str]:
     if "," in text:
         text = _THOUSANDS.sub("", text)
     for match in pattern.finditer(text):
-        found += _SPLIT[match.lastgroup or "word"](match.group())
+        chunk, kind = match.group(), match.lastgroup or "word"
+        if len(chunk) <= LONGEST_WORD_CHARS:
+            found += _SPLIT[kind](chunk)
+        elif kind == "run":
+            found += _pairs(chunk)
     days = dates(text, found)
     if days or says_when(found):
         found += [*days, TIME]
@@ -133,8 +140,7 @@ def _without_accents(word: str) -> str:
     return bare if bare.isascii() else word
 
 
-@lru_cache(maxsize=1 << 14)
-def _run_tokens(run: str) -> tuple[str, ...]:
+def _pairs(run: str) -> tuple[str, ...]:
     """Single characters and pairs of one unspaced run; kana and vowel signs only in pairs."""
     found: list[str] = []
     previous = ""
@@ -155,6 +161,7 @@ def _sharp_tokens(chunk: str) -> tuple[str, ...]:
     return (chunk.lower(),)
 
 
+_run_tokens = lru_cache(maxsize=1 << 14)(_pairs)
 _SPLIT: Mapping[str, Callable[[str], tuple[str, ...]]] = {
     "run": _run_tokens,
     "word": _word_tokens,

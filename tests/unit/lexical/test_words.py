@@ -161,6 +161,11 @@ def test_the_stemmer_agrees_with_sqlite() -> None:
     }
 
 
+def test_what_is_too_long_for_a_word_is_left_out_but_a_long_run_is_not() -> None:
+    assert tokens("before " + "x" * 5_000_000 + " behind") == ["behind"]
+    assert len(tokens("缩进" * 500)) > 900
+
+
 @given(st.text())
 def test_words_of_any_text_have_no_blanks_and_can_be_quoted(text: str) -> None:
     for word in tokens(text):
