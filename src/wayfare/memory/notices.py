@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from wayfare.events import Event
@@ -23,16 +23,19 @@ class Offered:
 
     def __str__(self) -> str:
         """One line for the terminal: `memory: 1 stored, 1 updated`."""
-        counts = {
-            "stored": sum(v.outcome == "accept" for v in self.verdicts),
-            "updated": sum(v.outcome == "update" and v.writes for v in self.verdicts),
-            "waiting for review": sum(
-                v.outcome == "quarantine" or v.proposal for v in self.verdicts
-            ),
-            "refused": sum(v.outcome == "reject" for v in self.verdicts),
-        }
-        told = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
-        return f"memory: {told or 'nothing new'}"
+        return tally(self.verdicts, refused=True) or "memory: nothing new"
+
+
+def tally(verdicts: Sequence[Verdict], *, refused: bool = False) -> str:
+    """`memory: 1 stored, 1 updated`; empty when there is nothing to tell."""
+    counts = {
+        "stored": sum(v.outcome == "accept" for v in verdicts),
+        "updated": sum(v.outcome == "update" and v.writes for v in verdicts),
+        "waiting for review": sum(v.outcome == "quarantine" or v.proposal for v in verdicts),
+        "refused": sum(v.outcome == "reject" for v in verdicts) if refused else 0,
+    }
+    told = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+    return f"memory: {told}" if told else ""
 
 
 def offered_events(offered: Offered) -> Iterator[Event]:
