@@ -32,7 +32,8 @@ class Document:
         aliases: Other names.
         description: One line about it; a word in it counts twice.
         parent: What it is a part of, such as the session of a turn.
-        order: Its place in the parent; neighbours are the nearest smaller and larger.
+        order: Its place in the parent; neighbours are the nearest smaller and larger, by key where
+            equal.
     """
 
     key: str

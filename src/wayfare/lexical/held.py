@@ -24,7 +24,7 @@ class Held:
         self.postings: dict[str, dict[int, float]] = {}
         self.heads: dict[str, set[str]] = {}
         self.length = 0.0
-        self._turns: dict[str, list[tuple[int, int]]] = {}
+        self._turns: dict[str, list[tuple[int, str]]] = {}
         self._children: dict[str, set[int]] = {}
 
     def put(self, document: Document) -> None:
@@ -44,7 +44,7 @@ class Held:
         if entry.parent is not None:
             self._children.setdefault(entry.parent, set()).add(number)
             if entry.order is not None:
-                insort(self._turns.setdefault(entry.parent, []), (entry.order, number))
+                insort(self._turns.setdefault(entry.parent, []), (entry.order, entry.key))
 
     def remove(self, key: str) -> bool:
         """Take a document out; False when there was none."""
@@ -62,7 +62,7 @@ class Held:
         if entry.parent is not None:
             self._children[entry.parent].discard(number)
             if entry.order is not None:
-                self._turns[entry.parent].remove((entry.order, number))
+                self._turns[entry.parent].remove((entry.order, entry.key))
         return True
 
     def within(self, names: Collection[str]) -> frozenset[int]:
@@ -78,9 +78,9 @@ class Held:
         if entry.parent is None or entry.order is None:
             return None, None
         turns = self._turns[entry.parent]
-        at = bisect_left(turns, (entry.order, number))
-        before = turns[at - 1][1] if at else None
-        after = turns[at + 1][1] if at + 1 < len(turns) else None
+        at = bisect_left(turns, (entry.order, entry.key))
+        before = self.numbers[turns[at - 1][1]] if at else None
+        after = self.numbers[turns[at + 1][1]] if at + 1 < len(turns) else None
         return before, after
 
 

@@ -8,7 +8,7 @@ CREATE TABLE documents (
     place INTEGER,
     length REAL NOT NULL
 );
-CREATE INDEX documents_by_parent ON documents (parent, place, number) WHERE parent IS NOT NULL;
+CREATE INDEX documents_by_parent ON documents (parent, place, key) WHERE parent IS NOT NULL;
 
 -- Weighted word counts of a document, msgpack: apart, so that a scan of the documents stays short.
 CREATE TABLE counts (

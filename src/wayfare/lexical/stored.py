@@ -90,8 +90,8 @@ class Stored:
     def around(self, numbers: Collection[int]) -> dict[int, tuple[int | None, int | None]]:
         nearest = (
             "SELECT other.number FROM documents AS other WHERE other.parent = this.parent "
-            "AND other.place IS NOT NULL AND (other.place, other.number) {side} "
-            "(this.place, this.number) ORDER BY other.place {way}, other.number {way} LIMIT 1"
+            "AND other.place IS NOT NULL AND (other.place, other.key) {side} "
+            "(this.place, this.key) ORDER BY other.place {way}, other.key {way} LIMIT 1"
         )
         found = self._rows(
             f"SELECT number, ({nearest.format(side='<', way='DESC')}), "

@@ -188,6 +188,12 @@ def test_the_date_of_a_session_counts_in_all_of_its_turns() -> None:
     assert {key[:10] for key in keys(Ranking(DIALOGUE), "on June 1st")} == {"2023-06-01"}
 
 
+def test_turns_of_one_place_are_neighbours_by_key_whichever_came_first() -> None:
+    turns = [turn(key, text, parent="p", order=0) for key, text in (("a", "tabs"), ("b", "."))]
+    one, other = Ranking(turns), Ranking(reversed(turns))
+    assert one.rank("tabs") == other.rank("tabs")
+
+
 def test_only_within_a_parent_or_some_keys() -> None:
     ranking = Ranking(DIALOGUE)
     within = {"2023-05-08"}
