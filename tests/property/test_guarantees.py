@@ -79,8 +79,9 @@ async def _request(governor: Any, format: str, budget: Budget, before: Seen | No
     key = "input" if format == "openai-responses" else "messages"
     assert violations({key: wires}, format) == [], "G1"
     assert prepared.tokens <= budget.limit_tokens, "G4: over the limit"
-    found = await reachable(governor.transcript, prepared.messages)
-    assert not found.lost, f"G2: entries {found.lost} are not reachable"
+    if prepared.edits:
+        found = await reachable(governor.transcript, prepared.messages)
+        assert not found.lost, f"G2: entries {found.lost} are not reachable"
     again = await governor.prepare()
     assert again.edits == (), f"G4: preparing twice committed {again.edits}"
     assert own.encode(again.messages) == wires, "G4"
@@ -115,7 +116,7 @@ def _active_request(governor: Any, messages: Any, budget: Budget) -> None:
 @pytest.mark.parametrize("hostile", [False, True], ids=["legal", "hostile"])
 def test_every_request_keeps_every_guarantee(format: str, hostile: bool) -> None:
     @settings(
-        max_examples=60,
+        max_examples=25,
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     )

@@ -10,7 +10,7 @@ from wayfare.messages import Message
 def has_surrogates(message: Message) -> bool:
     """Whether any text of the message is no valid Unicode."""
     try:
-        msgspec.json.encode(message)
+        msgspec.json.encode(message.blocks)
     except UnicodeEncodeError:
         return True
     return False
