@@ -1,0 +1,1 @@
+"""Session notes: the hand-over to the next compaction, session and self."""
