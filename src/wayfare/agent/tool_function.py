@@ -183,6 +183,7 @@ def _touches(hints: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], Touches]
             writes=values("write"),
             commands=values("command"),
             urls=values("url"),
+            files=bool(marks["read"] or marks["write"]),
         )
 
     return touched

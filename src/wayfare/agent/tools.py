@@ -55,12 +55,16 @@ Url: TypeAlias = Annotated[str, Touch(what="url")]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Touches:
-    """What one call touches, as its tool declares it: permissions judge these."""
+    """What one call touches, as its tool declares it: permissions judge these.
+
+    `files` says that the tool works on files even where a call names none.
+    """
 
     reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
     urls: tuple[str, ...] = ()
+    files: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

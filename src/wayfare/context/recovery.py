@@ -25,8 +25,9 @@ from wayfare.context.pipeline import Governor, Prepared
 from wayfare.context.view import Slot, View
 from wayfare.errors import CannotFit, PromptTooLong
 from wayfare.events import Event, Watched
+from wayfare.messages import Thinking
 from wayfare.tokens import Load
-from wayfare.transcript import Collapse, Edit
+from wayfare.transcript import Collapse, DropBlocks, Edit
 
 Planner: TypeAlias = Callable[[View], Sequence[Edit]]
 
@@ -241,3 +242,21 @@ def shares(governor: Governor, fixed: Mapping[str, int]) -> dict[str, int]:
     parts["newest message"] = round(newest * ratio)
     parts["other messages"] = round((view.total.tokens - newest) * ratio)
     return parts
+
+
+def without_reasoning(view: View) -> list[Edit]:
+    """Edits that take all reasoning out of the request, for a provider that refuses it.
+
+    Signed blocks go stale when a history moved to another model or endpoint.
+    """
+    edits: list[Edit] = []
+    for slot in view:
+        blocks = tuple(
+            slot.block_number(at)
+            for at, block in enumerate(slot.message.blocks)
+            if isinstance(block, Thinking)
+        )
+        if blocks:
+            op = DropBlocks(slot.entry, blocks)
+            edits.append(Edit(by="repair", reason="reasoning the provider refuses", ops=(op,)))
+    return edits

@@ -1,0 +1,177 @@
+"""One model call, seen through: waiting, shrinking or lowering the output as the refusal asks for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import count
+from typing import Final
+
+from wayfare.agent.kit import Kit
+from wayfare.context.pipeline import Prepared
+from wayfare.context.recovery import Ladder, without_reasoning
+from wayfare.errors import (
+    EmptyReply,
+    ModelError,
+    ModelRateLimited,
+    ModelRefused,
+    ModelTimeout,
+    ModelUnreachable,
+    OutputTooLarge,
+    PromptTooLong,
+)
+from wayfare.events import Event, Watched
+from wayfare.model import Reply, Request
+
+_LEAST_OUTPUT_TOKENS: Final = 256
+"""A reply shorter than this holds no tool call worth having: the input must shrink instead."""
+_OUTPUT_TRIES: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Streamed:
+    """Tells what streams in as events: `stream.text`, `stream.thinking`, `stream.call`."""
+
+    watch: Watched
+
+    def text(self, piece: str) -> None:
+        """A piece of the visible answer."""
+        self.watch(Event(name="stream.text", text=piece))
+
+    def thinking(self, piece: str) -> None:
+        """A piece of reasoning."""
+        self.watch(Event(name="stream.thinking", text=piece))
+
+    def call(self, name: str) -> None:
+        """A tool call begins."""
+        self.watch(Event(name="stream.call", text=name))
+
+
+async def ask(kit: Kit) -> Reply:
+    """Prepare the context and have the model answer.
+
+    Raises:
+        CannotFit: nothing is left to shrink; names what takes the room.
+        ModelError: what neither waiting nor shrinking cures, or did not in as many tries as the
+            limits allow.
+        WriteFailed: what had to leave the context could not be archived.
+    """
+    call = _Call(kit)
+    prepared = await kit.governor.prepare()
+    for _ in count():
+        try:
+            reply = await kit.model.complete(call.request(prepared), Streamed(kit.watch))
+        except PromptTooLong as error:
+            prepared = await call.shrink(prepared, error)
+        except OutputTooLarge as error:
+            prepared = await call.lower(prepared, error)
+        except (ModelRateLimited, ModelUnreachable, ModelTimeout) as error:
+            await call.wait(error)
+        except EmptyReply as error:
+            call.again(error)
+        except ModelRefused as error:
+            prepared = await call.mend(error)
+        else:
+            kit.totals.count(reply.usage, kit.model.prices)
+            return reply
+    raise AssertionError("unreachable")
+
+
+class _Call:
+    """What was tried for one reply so far."""
+
+    def __init__(self, kit: Kit) -> None:
+        self._kit = kit
+        self._ladder = Ladder(kit.governor, watch=kit.watch, fixed=kit.fixed)
+        self._tries = 0
+        self._lowered = 0
+        self._mended = False
+        self._empty = False
+        most = min(kit.model.max_output_tokens, kit.governor.budget.reserve_tokens)
+        learned = kit.learned.output_tokens
+        self._output_tokens = most if learned is None else min(most, learned)
+
+    def request(self, prepared: Prepared) -> Request:
+        """What is sent."""
+        kit = self._kit
+        return Request(
+            messages=prepared.messages,
+            system=kit.system,
+            tools=kit.tools.specs(),
+            max_output_tokens=self._output_tokens,
+            stable_messages=prepared.stable_messages,
+        )
+
+    async def shrink(self, prepared: Prepared, error: PromptTooLong) -> Prepared:
+        """The next rung of the ladder."""
+        self._tell("refused", error)
+        smaller = await self._ladder.climb(prepared, error)
+        self._output_tokens = min(self._output_tokens, self._kit.governor.budget.reserve_tokens)
+        return smaller
+
+    async def lower(self, prepared: Prepared, error: OutputTooLarge) -> Prepared:
+        """The same request with less output asked for; with no room for any, a smaller one."""
+        self._tell("refused", error)
+        room = error.output_limit_tokens or self._output_tokens // 2
+        self._lowered += 1
+        if (
+            room < _LEAST_OUTPUT_TOKENS
+            or room >= self._output_tokens
+            or self._lowered > _OUTPUT_TRIES
+        ):
+            too_long = PromptTooLong(
+                str(error),
+                sent_tokens=error.sent_tokens,
+                limit_tokens=error.limit_tokens,
+                provider=error.provider,
+                status=error.status,
+            )
+            too_long.__cause__ = error
+            return await self._ladder.climb(prepared, too_long)
+        self._output_tokens = room
+        if error.limit_tokens is None:
+            # Not the room left beside this input but the model's own cap: it holds for later, too.
+            self._kit.learned.output_tokens = room
+        text = f"asked for too much output; at most {room:,} tokens from now on"
+        self._kit.tell("model.output_lowered", text, max_output_tokens=room)
+        return prepared
+
+    async def wait(self, error: ModelRateLimited | ModelUnreachable | ModelTimeout) -> None:
+        """Wait and let the same request be sent again; raises what was waited for too often."""
+        limits = self._kit.limits
+        self._tries += 1
+        asked = getattr(error, "retry_after_seconds", None)
+        if self._tries > limits.retries or (asked or 0) > limits.retry_most_seconds:
+            raise error
+        seconds = min(limits.retry_base_seconds * 2 ** (self._tries - 1), limits.retry_most_seconds)
+        # Jitter between half and whole, so that sessions refused together do not return together.
+        seconds *= 0.5 + self._kit.clock.random() / 2
+        seconds = max(seconds, asked or 0.0)
+        self._kit.tell(
+            "model.retry",
+            f"{error}; again in {seconds:.0f} s (try {self._tries} of {limits.retries})",
+            seconds=seconds,
+            tries=self._tries,
+            error=type(error).__name__,
+        )
+        await self._kit.sleep(seconds)
+
+    def again(self, error: EmptyReply) -> None:
+        """Once, an empty reply is taken for a slip; then the step decides."""
+        if self._empty:
+            raise error
+        self._empty = True
+        self._tell("empty", error)
+
+    async def mend(self, error: ModelRefused) -> Prepared:
+        """Once, a history the provider calls malformed is sent without earlier reasoning."""
+        if not error.repairable or self._mended:
+            raise error
+        self._mended = True
+        self._tell("refused", error)
+        if not await self._kit.governor.edit(without_reasoning):
+            raise error
+        return await self._kit.governor.prepare()
+
+    def _tell(self, what: str, error: ModelError) -> None:
+        fields = {"error": type(error).__name__, "status": error.status}
+        self._kit.tell(f"model.{what}", str(error), **fields)
