@@ -258,7 +258,7 @@ def _loss(held: Sequence[Held], resolved: Sequence[Resolved], limits: MemoryLimi
     """Whether too much of what the records say would be said nowhere any more."""
     after: dict[str, bytes | None] = {h.file: h.content for h in held}
     after.update({c.file: c.after for r in resolved for c in r.changes})
-    before = words("\n".join(f"{h.record.description}\n{h.record.body}" for h in held))
+    before = words("\n".join(h.record.body for h in held))
     kept = [read_record(file, text).record for file, text in after.items() if text is not None]
     left = words("\n".join(f"{r.description}\n{r.body}" for r in kept))
     lost = len(before - left) / len(before) if before else 0.0

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from wayfare.lexical import ABSTAIN_BELOW, Document, Hit, LexicalIndex
 from wayfare.memory.folder import read_file
+from wayfare.memory.header import body_text
 from wayfare.memory.memory_store import MemoryStore
-from wayfare.memory.record import RecordFile, read_record
 
 LIKELY_RECORDS = 5
 """So many records are compared with a candidate word by word: a twin is among the first."""
@@ -75,20 +75,15 @@ class MemorySearch:
     async def _documents(self, files: Sequence[str]) -> AsyncIterator[Document]:
         for file in files:
             content = await read_file(self._store.storage.records, file)
-            if content is not None:
-                yield document_of(read_record(file, content))
-
-
-def document_of(found: RecordFile) -> Document:
-    """A record as the search sees it."""
-    record = found.record
-    return Document(
-        key=found.file,
-        name=record.name,
-        aliases=(*record.aliases, record.subject) if record.subject else record.aliases,
-        description=record.description,
-        body=record.body,
-    )
+            entry = self._store.entries.get(file)
+            if content is not None and entry is not None:
+                yield Document(
+                    key=file,
+                    name=entry.name,
+                    aliases=(*entry.aliases, entry.subject) if entry.subject else entry.aliases,
+                    description=entry.description,
+                    body=body_text(content),
+                )
 
 
 def _found(hit: Hit) -> Found:
