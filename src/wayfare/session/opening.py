@@ -1,12 +1,12 @@
-"""The one place that opens the real things: stores, clock, transcript, governor; later models."""
+"""Opening transcripts and governors: on disk, in memory, for writing and for reading only."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
+from wayfare import json_text
 from wayfare.backends import FileBlobs, FileLog, InMemoryBlobs, InMemoryLog, OsDisk, Sync
 from wayfare.backends.disk import Disk
 from wayfare.clock import Clock, SystemClock
@@ -16,32 +16,12 @@ from wayfare.context.scheduler import CachePolicy
 from wayfare.context.tool_use import Declared
 from wayfare.errors import NotFound, WriteFailed
 from wayfare.events import Event, Watched, ignore
+from wayfare.session.places import RESULTS, TRANSCRIPTS, Places
 from wayfare.store import Ref
 from wayfare.tokens import Meter, TokenMeter
 from wayfare.transcript import Transcript
 
 _T = TypeVar("_T")
-TRANSCRIPTS: Final = ".transcripts"
-RESULTS: Final = ".task_outputs/tool-results"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Places:
-    """Where a workspace keeps its sessions; relative to its root.
-
-    Args:
-        workspace: The root every printed address is relative to.
-        transcripts: Folder of the logs, one folder a session.
-        results: Folder of the full tool results, one folder a session.
-    """
-
-    workspace: Path
-    transcripts: str = TRANSCRIPTS
-    results: str = RESULTS
-
-    def log(self, session: str) -> Path:
-        """The transcript of a session."""
-        return self.workspace / self.transcripts / session / "transcript.jsonl"
 
 
 def session_name(clock: Clock) -> str:
@@ -70,9 +50,17 @@ def file_transcript(
     disk = disk or OsDisk()
     log = places.log(session)
     return Transcript(
-        log=FileLog(log, disk=disk, sync=sync, clock=clock, gitignore_in=log.parent.parent),
+        log=FileLog(
+            log,
+            disk=disk,
+            sync=sync,
+            clock=clock,
+            is_whole=_is_entry,
+            inside=places.workspace,
+            gitignore_in=places.workspace / places.transcripts,
+        ),
         blobs=FileBlobs(
-            places.workspace / places.results / session,
+            places.results_of(session),
             workspace=places.workspace,
             readable=[places.workspace / places.results],
             disk=disk,
@@ -86,6 +74,7 @@ def file_transcript(
             sync=sync,
             clock=clock,
             lock_name=".contents.lock",
+            inside=places.workspace,
         ),
         path=f"{places.transcripts}/{session}/transcript.jsonl",
         contents_path=f"{places.transcripts}/{session}/contents.tsv",
@@ -93,6 +82,15 @@ def file_transcript(
         format=format,
         watch=watch,
     )
+
+
+def _is_entry(line: bytes) -> bool:
+    """Whether a line is whole JSON, lone surrogates as the log writes them included."""
+    try:
+        json_text.loads(line)
+    except ValueError:
+        return False
+    return True
 
 
 def memory_transcript(
@@ -233,13 +231,6 @@ async def looked_at(transcript: Transcript, budget: Budget | None = None) -> Gov
     return governor
 
 
-def session_names(places: Places) -> list[str]:
-    """The sessions of a workspace, the one written last at the end."""
-    root = places.workspace / places.transcripts
-    logs = [log for log in root.glob("*/transcript.jsonl") if log.is_file()]
-    return [log.parent.name for log in sorted(logs, key=lambda log: log.stat().st_mtime)]
-
-
 async def read_address(places: Places, address: str) -> bytes:
     """The exact bytes an address of this workspace leads to.
 
@@ -247,12 +238,8 @@ async def read_address(places: Places, address: str) -> bytes:
         NotFound: it leads nowhere; the text says what was looked for.
     """
     ref = Ref.parse(address)
-    parts = Path(ref.path).parts
-    roots = [Path(places.transcripts).parts, Path(places.results).parts]
-    session = next(
-        (parts[len(r)] for r in roots if parts[: len(r)] == r and len(parts) > len(r)), ""
-    )
-    transcript = file_transcript(places, session or "unknown", clock=SystemClock())
+    session = places.session_of(ref.path) or "unknown"
+    transcript = file_transcript(places, session, clock=SystemClock())
     await transcript.look()
     return await transcript.read(ref)
 
