@@ -85,6 +85,8 @@ class Result:
     """Why the session ended early, if it did."""
     limit: int = 0
     """Tokens above which the passes start."""
+    limit_chars: int | None = None
+    """Characters of the messages above which they start, where the budget counts those too."""
     shares: Shares = field(default_factory=Shares)
     reach: Reachable = field(default_factory=lambda: Reachable(texts=0, visible=0, recovered=0))
     promised: int = 0
@@ -320,6 +322,7 @@ class Replay:
             session=self._session,
             stopped=stopped,
             limit=self._budget.limit_tokens,
+            limit_chars=self._budget.limit_chars,
             shares=s,
             reach=found,
             promised=tally.promised,

@@ -25,6 +25,7 @@ class Point:
         step: How many replies the model had given before it.
         tokens: What the provider counted.
         believed_tokens: What the runtime believed it would take.
+        chars: Characters of its messages, as the runtime measures them.
         by_origin: Tokens by who authored them, as the runtime's meter estimates them; they add up
             to about `tokens`.
         edits: What was committed for it, in order.
@@ -38,6 +39,7 @@ class Point:
     step: int
     tokens: int
     believed_tokens: int
+    chars: int
     by_origin: Mapping[str, int]
     edits: tuple[EditNote, ...] = ()
     before_tokens: int = 0
@@ -71,6 +73,7 @@ def point(
         step=governor.view.step,
         tokens=tokens,
         believed_tokens=prepared.tokens,
+        chars=governor.view.total.chars,
         by_origin=dict(by_origin),
         edits=tuple(EditNote(by=entry.by, reason=entry.reason) for entry in prepared.edits),
         before_tokens=prepared.edits[0].before if prepared.edits else 0,
