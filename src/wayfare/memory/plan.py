@@ -216,6 +216,8 @@ def _resolve(
     if operation.result is None:
         return gone, ""
     verdict = judge(operation.result, others, context)
+    if verdict.outcome == "update":
+        return [], f"its result {operation.result.name!r} would take the place of {verdict.file}"
     if verdict.outcome != "accept":
         return [], f"its result {operation.result.name!r} does not pass: {verdict.detail}"
     result = verdict.candidate
