@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
-
-import anyio
 
 from wayfare.agent.consent import Consent
 from wayfare.agent.hooks import Hooks
@@ -92,7 +90,7 @@ class Kit:
     """Everything a turn works with.
 
     Args:
-        model: Who answers.
+        model: Who answers; what waiting cures it waits for itself.
         governor: Keeps the context within its budget; holds the log.
         tools: What the model may call.
         context: What tools are handed.
@@ -107,7 +105,6 @@ class Kit:
         compactor: Compacts on request.
         fixed: What system prompt, tools and index take, in tokens, by name.
         payload: Fields every hook gets.
-        sleep: Waits so many seconds.
     """
 
     model: Model
@@ -128,7 +125,6 @@ class Kit:
     compactor: Compactor = digest_compactor
     fixed: Mapping[str, int] = field(default_factory=dict[str, int])
     payload: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    sleep: Callable[[float], Awaitable[None]] = anyio.sleep
 
     def tell(self, name: str, text: str, **fields: Any) -> None:
         """Tell an event."""

@@ -22,10 +22,6 @@ class Limits:
         repeats_ended: And so often: the turn ends.
         length_stops_in_a_row: Replies cut by the output limit that are continued in a row.
         empty_replies_in_a_row: Replies without a word and without a call that are asked again.
-        retries: Tries after one that failed and may be cured by waiting.
-        retry_base_seconds: The first wait; doubled each time, with jitter.
-        retry_most_seconds: The longest wait between two tries, the provider's own wish included;
-            a provider that asks for more is not waited for.
     """
 
     steps_per_turn: int | None = 200
@@ -38,9 +34,6 @@ class Limits:
     repeats_ended: int = 6
     length_stops_in_a_row: int = 5
     empty_replies_in_a_row: int = 2
-    retries: int = 6
-    retry_base_seconds: float = 1.0
-    retry_most_seconds: float = 120.0
 
 
 @dataclass(slots=True, kw_only=True)

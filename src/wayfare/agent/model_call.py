@@ -1,4 +1,7 @@
-"""One model call, seen through: waiting, shrinking or lowering the output as the refusal asks for."""
+"""One model call, seen through: shrinking or lowering the output as a refusal asks for.
+
+What waiting cures is not seen here: the session's model waits by itself.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,8 @@ from wayfare.agent.kit import Kit
 from wayfare.context.pipeline import Prepared
 from wayfare.context.recovery import Ladder, without_reasoning
 from wayfare.errors import (
-    EmptyReply,
     ModelError,
-    ModelRateLimited,
     ModelRefused,
-    ModelTimeout,
-    ModelUnreachable,
     OutputTooLarge,
     PromptTooLong,
 )
@@ -51,8 +50,7 @@ async def ask(kit: Kit) -> Reply:
 
     Raises:
         CannotFit: nothing is left to shrink; names what takes the room.
-        ModelError: what neither waiting nor shrinking cures, or did not in as many tries as the
-            limits allow.
+        ModelError: what shrinking does not cure.
         WriteFailed: what had to leave the context could not be archived.
     """
     call = _Call(kit)
@@ -64,10 +62,6 @@ async def ask(kit: Kit) -> Reply:
             prepared = await call.shrink(prepared, error)
         except OutputTooLarge as error:
             prepared = await call.lower(prepared, error)
-        except (ModelRateLimited, ModelUnreachable, ModelTimeout) as error:
-            await call.wait(error)
-        except EmptyReply as error:
-            call.again(error)
         except ModelRefused as error:
             prepared = await call.mend(error)
         else:
@@ -82,10 +76,8 @@ class _Call:
     def __init__(self, kit: Kit) -> None:
         self._kit = kit
         self._ladder = Ladder(kit.governor, watch=kit.watch, fixed=kit.fixed)
-        self._tries = 0
         self._lowered = 0
         self._mended = False
-        self._empty = False
         most = min(kit.model.max_output_tokens, kit.governor.budget.reserve_tokens)
         learned = kit.learned.output_tokens
         self._output_tokens = most if learned is None else min(most, learned)
@@ -103,14 +95,14 @@ class _Call:
 
     async def shrink(self, prepared: Prepared, error: PromptTooLong) -> Prepared:
         """The next rung of the ladder."""
-        self._tell("refused", error)
+        self._tell(error)
         smaller = await self._ladder.climb(prepared, error)
         self._output_tokens = min(self._output_tokens, self._kit.governor.budget.reserve_tokens)
         return smaller
 
     async def lower(self, prepared: Prepared, error: OutputTooLarge) -> Prepared:
         """The same request with less output asked for; with no room for any, a smaller one."""
-        self._tell("refused", error)
+        self._tell(error)
         room = error.output_limit_tokens or self._output_tokens // 2
         self._lowered += 1
         if (
@@ -135,43 +127,16 @@ class _Call:
         self._kit.tell("model.output_lowered", text, max_output_tokens=room)
         return prepared
 
-    async def wait(self, error: ModelRateLimited | ModelUnreachable | ModelTimeout) -> None:
-        """Wait and let the same request be sent again; raises what was waited for too often."""
-        limits = self._kit.limits
-        self._tries += 1
-        asked = getattr(error, "retry_after_seconds", None)
-        if self._tries > limits.retries or (asked or 0) > limits.retry_most_seconds:
-            raise error
-        seconds = min(limits.retry_base_seconds * 2 ** (self._tries - 1), limits.retry_most_seconds)
-        # Jitter between half and whole, so that sessions refused together do not return together.
-        seconds *= 0.5 + self._kit.clock.random() / 2
-        seconds = max(seconds, asked or 0.0)
-        self._kit.tell(
-            "model.retry",
-            f"{error}; again in {seconds:.0f} s (try {self._tries} of {limits.retries})",
-            seconds=seconds,
-            tries=self._tries,
-            error=type(error).__name__,
-        )
-        await self._kit.sleep(seconds)
-
-    def again(self, error: EmptyReply) -> None:
-        """Once, an empty reply is taken for a slip; then the step decides."""
-        if self._empty:
-            raise error
-        self._empty = True
-        self._tell("empty", error)
-
     async def mend(self, error: ModelRefused) -> Prepared:
         """Once, a history the provider calls malformed is sent without earlier reasoning."""
         if not error.repairable or self._mended:
             raise error
         self._mended = True
-        self._tell("refused", error)
+        self._tell(error)
         if not await self._kit.governor.edit(without_reasoning):
             raise error
         return await self._kit.governor.prepare()
 
-    def _tell(self, what: str, error: ModelError) -> None:
+    def _tell(self, error: ModelError) -> None:
         fields = {"error": type(error).__name__, "status": error.status}
-        self._kit.tell(f"model.{what}", str(error), **fields)
+        self._kit.tell("model.refused", str(error), **fields)
