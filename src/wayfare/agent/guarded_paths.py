@@ -43,6 +43,8 @@ _STARTUP = frozenset(
     ]
 )
 _STARTUP_FOLDERS = (
+    (".husky",),
+    (".vscode",),
     (".config", "fish"),
     (".config", "autostart"),
     (".config", "systemd"),

@@ -102,9 +102,10 @@ class _Judgement:
         return Verdict(decision="ask", reason=why)
 
     def _hides_from_rules(self) -> bool:
-        """A rule forbids some commands, and this one may be any of them."""
+        """A rule forbids some commands, and this one may run any of them."""
         strict = any(r.decision != "allow" and not r.whole for r in self.rules)
-        return strict and self.command.dynamic and not self.command.words[0].literal
+        spelled_out = self.command.words[:1] and self.command.words[0].obscured
+        return strict and self.command.dynamic and not spelled_out
 
     def _repository_verdict(self, reader: Reads) -> Verdict:
         known = {self.policy.root, Path(os.path.realpath(self.policy.base))}

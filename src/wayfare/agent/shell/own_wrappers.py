@@ -28,14 +28,17 @@ def shell_code(arguments: Sequence[Word], stdin_code: str | None) -> Unwrapped |
             return Opaque()
         if option.text in ("--norc", "--noprofile", "--posix", "--login"):
             continue
-        if option.text in ("-o", "-O", "+o", "+O") and rest and rest[0].literal:
+        text = option.text
+        if re.fullmatch(r"-[a-zA-Z]*[oO]|\+[oO]", text) and rest and rest[0].literal:
             rest.pop(0)
-            continue
+            text = text[:-1]
+            if text in ("-", "+"):
+                continue
         if option.text == "--version" and not rest:
             return None
-        if not re.fullmatch(r"-[abefhkmnptuvxBCEHPTlc]+", option.text):
+        if not re.fullmatch(r"-[abefhkmnptuvxBCEHPTlc]+", text):
             return Opaque()
-        code = code or "c" in option.text
+        code = code or "c" in text
     if code:
         if rest and rest[0].literal and not rest[0].tilde:
             return RunsCode(code=rest[0].text)

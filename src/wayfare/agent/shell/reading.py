@@ -85,7 +85,11 @@ def _plain_reader(name: str, reader: Reader, arguments: Sequence[Word]) -> Reads
     for word, is_option in _options_and_operands(arguments, reader):
         if not is_option:
             operands.append(word)
+            if reader.most is not None and not word.literal:
+                return f"{name} may write to its last operand"
             continue
+        if reader.most is not None and operands:
+            return f"{name} may take {word.text} for the file it writes"
         if not reader.any_option and (reason := _bad_option(word, reader)):
             return f"{name} {reason}"
         letters = "" if word.text.startswith("--") else word.text[1:]
@@ -105,6 +109,8 @@ def _options_and_operands(arguments: Sequence[Word], reader: Reader) -> Iterator
     """Each argument with whether it can be an option; values of options that are no files left out."""
     rest = list(arguments)
     only_operands = False
+    # Where a lost operand would be a written file, letters must stand alone (`xxd -ps` is one word).
+    clusters = r"-[A-Za-z0-9]+" if reader.most is None else r"-[A-Za-z0-9]"
     while rest:
         word = rest.pop(0)
         if only_operands or not word.may_be_option or word.text == "-":
@@ -113,13 +119,14 @@ def _options_and_operands(arguments: Sequence[Word], reader: Reader) -> Iterator
             only_operands = True
         elif not word.literal and not word.stem:
             # It may be an option or a file, so it is held against both.
-            yield word, not reader.any_option
+            if not reader.any_option:
+                yield word, True
             yield word, False
         else:
             yield word, True
             takes_value = (
                 word.literal
-                and re.fullmatch(r"-[A-Za-z0-9]+", word.text)
+                and re.fullmatch(clusters, word.text)
                 and word.text[-1] in reader.valued
                 and not any(c in reader.valued for c in word.text[1:-1])
             )

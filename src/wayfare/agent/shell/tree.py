@@ -76,12 +76,14 @@ def _check(node: Node, source: bytes) -> None:
         return
     at = node.start_byte
     for child in node.children:
-        if kind not in _TEXT and not _GAP.fullmatch(source[at : child.start_byte]):
+        gap = source[at : child.start_byte]
+        if kind not in _TEXT and not _GAP.fullmatch(gap) and not stray_dash(gap, child):
             raise Unparsable("part of it is not understood")
         if child.start_byte < at:
             raise Unparsable("its parts overlap")
         at = child.end_byte
-        if not child.is_named and not _says_itself(child, source):
+        text = source[child.start_byte : at].strip()
+        if not child.is_named and text != child.type.encode().strip():
             raise Unparsable("part of it is not understood")
         if kind in _KEYWORDS_IN and not child.is_named and _KEYWORD.fullmatch(child.type):
             _check_keyword(child, source)
@@ -101,16 +103,9 @@ def _check_keyword(node: Node, source: bytes) -> None:
         raise Unparsable(f"a {node.type} that may or may not be a keyword")
 
 
-def _says_itself(token: Node, source: bytes) -> bool:
-    """False for a token that has swallowed a neighbour; `stray_dash` is the one kind read on."""
-    text = source[token.start_byte : token.end_byte].decode().strip()
-    return text == token.type.strip() or stray_dash(token, source)
-
-
-def stray_dash(token: Node, source: bytes) -> bool:
-    """The argument `-` before a here-document, which the parser makes part of `<<`."""
-    text = source[token.start_byte : token.end_byte].decode()
-    return token.type in ("<<", "<<-") and re.fullmatch(r"-[ \t]+<<-?", text) is not None
+def stray_dash(before: bytes, child: Node) -> bool:
+    """True for the argument `-` in front of a here-document, which the parser leaves out."""
+    return child.type == "heredoc_redirect" and before.strip(b" \t") == b"-"
 
 
 def _check_edges(node: Node, source: bytes) -> None:

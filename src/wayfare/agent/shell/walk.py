@@ -195,15 +195,22 @@ class Walk:
             self._gather(body, parts, places)
         elif body is not None:
             after = self.visit(body, places)
+        at = node.start_byte
         for child in node.children:
+            if stray_dash(self.source[at : child.start_byte], child):
+                parts.words.append(plain("-"))
+            at = child.end_byte
             if child.type in _REDIRECTS:
                 self._redirect(child, parts, places)
             elif child != body and child.is_named:
                 raise Unparsable("a redirection in an unusual place")
         if not gathered and parts.words:
             raise Unparsable("words after a redirection of a group")
-        emitted = self._emit_parts(parts, places)
-        after = emitted if gathered else after
+        if gathered:
+            after = self._emit_parts(parts, places)
+        else:
+            # The tree hangs the redirection of `cd x && ls > f` onto the whole list.
+            self._emit_parts(parts, either(places, after.success, after.always))
         return self._branches(parts.later, after.always) if parts.later else after
 
     def _gather(self, node: Node, parts: Parts, places: Places) -> None:
@@ -279,8 +286,6 @@ class Walk:
         text, untouched = here_document(node, self.source)
         later: list[Node] = []
         for child in node.children:
-            if stray_dash(child, self.source):
-                parts.words.append(plain("-"))
             if child.type == "heredoc_body":
                 if not re.search(r"['\"\\]", self._heredoc_mark(node)):
                     check_expanding_text(child, self.source)

@@ -61,7 +61,8 @@ def touches(command: Command) -> tuple[Touch, ...]:
         found += [Touch(word=w, how="read") for w in operands[:-1]]
         found += [Touch(word=w, how="write") for w in _copied(operands)]
     elif name == "find" and any(w.text == "-delete" for w in arguments):
-        found += [Touch(word=w, how="tree") for w in operands[:1]]
+        how: How = "tree" if _may_delete_records(arguments) else "mention"
+        found += [Touch(word=w, how=how) for w in operands[:1]]
     elif name == "dd":
         found += [
             Touch(word=_path_in(w), how="write" if w.text.startswith("of=") else "read")
@@ -81,12 +82,21 @@ def is_plain_edit(command: Command) -> bool:
     return all(w.literal and (w.text[:1] != "-" or options.fullmatch(w.text)) for w in words)
 
 
+def _may_delete_records(arguments: Sequence[Word]) -> bool:
+    """False when `find -delete` is held to names that no record, transcript or result has."""
+    texts = [w.text for w in arguments]
+    names = [b for a, b in zip(texts, texts[1:], strict=False) if a in ("-name", "-iname")]
+    if not names or {"-o", "-or"} & set(texts):
+        return True
+    return any(re.search(r"[*?\]]$|\.(?:md|jsonl|tsv|txt|json)$", name) for name in names)
+
+
 def _removes_ignored_files(arguments: Sequence[Word]) -> bool:
     """`git clean -x` and `git stash --all`: what is ignored includes transcripts and journals."""
     texts = [w.text for w in arguments]
     if "clean" in texts:
         removes = any(re.match(r"-\w*[xX]", t) for t in texts)
-        return removes and not any(re.match(r"-\w*n|--dry-run", t) for t in texts)
+        return removes and not any(re.match(r"-\w*[ne]|--dry-run|--exclude", t) for t in texts)
     return "stash" in texts and any(re.match(r"-a|--all", t) for t in texts)
 
 
