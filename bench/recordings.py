@@ -106,3 +106,15 @@ def load(data: Path, folders: tuple[str, ...] = FOLDERS) -> Iterator[Recording]:
         for path in sorted(root.iterdir()):
             if path.suffix in (".json", ".traj", ".jsonl"):
                 yield from load_file(path)
+
+
+def load_shipped(folder: Path) -> list[Recording]:
+    """The sessions of a flat folder in the forms `load_file` knows; others are left out."""
+    found: list[Recording] = []
+    for path in sorted(folder.iterdir()):
+        if path.suffix in (".json", ".traj"):
+            try:
+                found += load_file(path)
+            except (ValueError, TypeError, KeyError):
+                continue
+    return found

@@ -1,0 +1,48 @@
+"""`python -m bench [DATA] [--only SECTION …]`: measure, and write BENCHMARKS.md.
+
+Without DATA the recordings that ship with wayfare are measured, together with a generated
+session. Sections that are not asked for stay in the report as they were.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from bench import digest_section, frontier_section, governance_section, judges_section
+from bench.recordings import Recording, load, load_shipped
+from bench.report import ROOT, Section, write
+from bench.synthetic import session
+
+SECTIONS = ("judges", "governance", "digest", "frontier")
+
+
+def main() -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", nargs="?", type=Path, help="folder with trajectories/")
+    parser.add_argument("--only", nargs="+", default=list(SECTIONS), choices=SECTIONS)
+    parser.add_argument("--generated-steps", type=int, default=5_000)
+    options = parser.parse_args()
+    source = "make bench DATA=FOLDER" if options.data else "make bench"
+    recordings = _recordings(options.data)
+    made: list[Section] = []
+    if "judges" in options.only:
+        made.append(judges_section.section(source))
+    if "governance" in options.only:
+        made.append(governance_section.section(source, options.generated_steps))
+    if "digest" in options.only:
+        made.append(digest_section.section(recordings, source))
+    if "frontier" in options.only:
+        generated = session(options.generated_steps)
+        made += frontier_section.sections([*recordings, generated], source)
+    write(made)
+    print(f"written: {(ROOT / 'BENCHMARKS.md').name}")
+
+
+def _recordings(data: Path | None) -> list[Recording]:
+    return list(load(data)) if data is not None else load_shipped(ROOT / "recordings")
+
+
+if __name__ == "__main__":
+    main()
