@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from wayfare.cli.printing import say
 from wayfare.errors import WayfareError
 
 app = typer.Typer(
@@ -28,13 +29,17 @@ def run(arguments: Sequence[str]) -> int:
     try:
         result: object = app(list(arguments), standalone_mode=False)
     except WayfareError as error:
-        typer.echo(f"wayfare: {error}", err=True)
+        say(f"wayfare: {error}")
         return 1
     except typer.Abort:
         typer.echo("wayfare: stopped", err=True)
         return 130
     except typer.Exit as end:
         return end.exit_code
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        say(f"wayfare: {where}{error.strerror or error}")
+        return 1
     except Exception as error:
         show = getattr(error, "show", None)
         if show is None:
@@ -61,18 +66,31 @@ def replay(
     files: Annotated[list[Path], typer.Argument(help="Recorded sessions, or folders of them.")],
     window: Annotated[int, typer.Option(help="The model's window, in tokens.")] = 200_000,
     budget: Annotated[str, typer.Option(help="Budget preset: window or classic.")] = "window",
-    compare: Annotated[str, typer.Option(help="Several presets side by side: a,b.")] = "",
+    compare: Annotated[
+        str, typer.Option(help="Several presets side by side, in place of --budget: a,b.")
+    ] = "",
     out: Annotated[
         Path | None, typer.Option(help="Workspace for transcripts and archives (kept).")
     ] = None,
     html: Annotated[Path | None, typer.Option(help="Write a self-contained report.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-) -> None:
+    side_chains: Annotated[
+        bool, typer.Option("--side-chains", help="Replay the sessions of sub-agents too.")
+    ] = False,
+) -> int:
     """Feed recorded sessions through the runtime, offline, and show what it would do."""
     from wayfare.cli import replay_command
 
-    names = [name.strip() for name in (compare or budget).split(",") if name.strip()]
-    replay_command.run(files, window_tokens=window, budgets=names, out=out, html=html, json=json)
+    return replay_command.run(
+        replay_command.Wanted(
+            files=files,
+            budgets=replay_command.presets(compare or budget, window),
+            out=out,
+            html=html,
+            json=json,
+            side_chains=side_chains,
+        )
+    )
 
 
 @app.command()

@@ -2,117 +2,175 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 import tempfile
+import threading
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-
-import typer
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn
-from rich.table import Table
+from types import FrameType
 
 from wayfare import json_text
+from wayfare.cli.printing import columns, counted, note, put
+from wayfare.cli.replay_progress import ReplayProgress, replay_progress
+from wayfare.clock import SystemClock
 from wayfare.context.budget import Budget
-from wayfare.errors import ConfigError, RecordingError
-from wayfare.replay.recording import Recording, read_recordings
-from wayfare.replay.replay import Progress as Step
+from wayfare.errors import ConfigError, LeaseHeld, RecordingError, WayfareError, WriteFailed
+from wayfare.replay.recording import Problem, Recording, read_recordings
 from wayfare.replay.replay import Replay, Result
-from wayfare.replay.rows import row
 from wayfare.session import RESULTS, TRANSCRIPTS, run_sync
 
+_SUFFIXES = (".json", ".jsonl", ".traj")
+"""What a folder is searched for; a file that is named may be called anything."""
+_STOPPED = 130
+"""Exit status of a command that was interrupted (128 and the number of SIGINT)."""
 
-def run(
-    files: Sequence[Path],
-    *,
-    window_tokens: int,
-    budgets: Sequence[str],
-    out: Path | None,
-    html: Path | None,
-    json: bool,
-) -> None:
-    """Replay every session of `files` under every budget.
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What is to be replayed, and where the results go.
+
+    Args:
+        files: Recordings, or folders of them.
+        budgets: Each session runs under each of these.
+        out: Workspace for transcripts and archives; None: they are thrown away.
+        html: Where the report goes.
+        json: Print one JSON object in place of the table.
+        side_chains: Replay the sessions of sub-agents too.
+    """
+
+    files: Sequence[Path]
+    budgets: Sequence[Budget]
+    out: Path | None = None
+    html: Path | None = None
+    json: bool = False
+    side_chains: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class _Done:
+    """What came of it so far."""
+
+    results: list[Result] = field(default_factory=list[Result])
+    left_out: int = 0
+    status: int = 0
+
+
+def presets(names: str, window_tokens: int) -> list[Budget]:
+    """The budgets named in a comma-separated list, each once.
 
     Raises:
-        RecordingError: a file is no recording; names the known formats.
-        ConfigError: no such budget, or a window too small to govern.
+        ConfigError: no budget named, an unknown one, or a window too small to govern.
     """
-    presets = [Budget.named(name, window_tokens) for name in budgets]
-    recordings = list(_recordings(files))
-    console = Console(stderr=True)
-    with _workspace(out) as root:
-        results = _replay(recordings, presets, root, console)
-        if html is not None:
-            from wayfare.replay.report import report
-
-            html.write_text(report(results), encoding="utf-8")
-            console.print(f"report: {html}", highlight=False)
-    if json:
-        value = {"sessions": [row(result) for result in results]}
-        sys.stdout.write(json_text.dumps(value).decode("utf-8") + "\n")
-    else:
-        _print(results)
-        if out is not None:
-            typer.echo(f"transcripts and archives: {out} (wayfare context --root {out})")
+    found = list(dict.fromkeys(name.strip() for name in names.split(",") if name.strip()))
+    if not found:
+        raise ConfigError("no budget named; known: window, classic", setting="budget", value=names)
+    return [Budget.named(name, window_tokens) for name in found]
 
 
-def _recordings(files: Sequence[Path]) -> Iterator[Recording]:
-    for given in files:
-        if not given.is_dir():
-            yield from read_recordings(given)
-            continue
+def run(wanted: Wanted) -> int:
+    """Replay, report, and return the exit status: 0, 1 if something could not be replayed.
+
+    Raises:
+        ConfigError: `out` or `html` cannot be written; nothing was replayed.
+    """
+    if wanted.html is not None:
+        _check_target(wanted.html)
+    done = _Done()
+    with _workspace(wanted.out) as root, _interruptible(), replay_progress() as progress:
+        try:
+            for recording in _recordings(wanted, done, progress):
+                _replay_all(recording, wanted, root, done, progress)
+        except KeyboardInterrupt:
+            done.status = _STOPPED
+            progress.say(f"wayfare: stopped after {counted(len(done.results), 'session')}")
+        except WriteFailed as error:
+            done.status = 1
+            progress.say(f"wayfare: {error}")
+    if done.results:
+        _report(wanted, done)
+    return done.status
+
+
+def _recordings(wanted: Wanted, done: _Done, progress: ReplayProgress) -> Iterator[Recording]:
+    """Every session asked for; a file that cannot be read is told and passed over."""
+    for given in wanted.files:
+        searched = given.is_dir()
         found = 0
-        for file in sorted(f for f in given.rglob("*") if f.suffix in (".json", ".jsonl", ".traj")):
+        for file in _files(given) if searched else (given,):
             try:
-                yield from read_recordings(file)
-                found += 1
+                recordings = read_recordings(file)
             except RecordingError as error:
-                typer.echo(f"left out: {error}", err=True)
-        if not found:
-            raise ConfigError(f"no recorded session in {given}", setting="files", value=str(given))
+                stranger = searched and "unknown format" in error.reason
+                done.status = done.status if stranger else 1
+                progress.say(f"wayfare: left out {error}" if searched else f"wayfare: {error}")
+                continue
+            found += len(recordings)
+            for recording in recordings:
+                yield from _with_side_chains(recording, wanted, done)
+        if searched and not found:
+            done.status = 1
+            kinds = ", ".join(_SUFFIXES)
+            progress.say(f"wayfare: no recorded session in {given} (looked for {kinds})")
 
 
-@contextmanager
-def _workspace(out: Path | None) -> Generator[Path]:
-    if out is not None:
-        out.mkdir(parents=True, exist_ok=True)
-        yield out.resolve()
-        return
-    with tempfile.TemporaryDirectory(prefix="wayfare-replay-") as root:
-        yield Path(root).resolve()
+def _files(folder: Path) -> list[Path]:
+    return sorted(f for f in folder.rglob("*") if f.suffix in _SUFFIXES and f.is_file())
 
 
-def _replay(
-    recordings: Sequence[Recording], budgets: Sequence[Budget], root: Path, console: Console
-) -> list[Result]:
-    results: list[Result] = []
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=20),
-        TextColumn("{task.completed:>5}/{task.total} steps"),
-        TextColumn("{task.fields[tokens]:>9,} tokens"),
-        TextColumn("{task.fields[edits]:>4} edits"),
-    )
-    with Progress(*columns, console=console) as bars:
-        for recording in recordings:
-            for budget in budgets:
-                name = f"{recording.name[:40]} · {budget.name}"
-                task = bars.add_task(name, total=None, tokens=0, edits=0)
+def _with_side_chains(recording: Recording, wanted: Wanted, done: _Done) -> Iterator[Recording]:
+    if recording.messages:
+        yield recording
+    for chain in recording.side_chains:
+        if wanted.side_chains:
+            yield from _with_side_chains(chain, wanted, done)
+        else:
+            done.left_out += 1
 
-                def tell(step: Step, task: object = task) -> None:
-                    bars.update(
-                        task,  # pyright: ignore[reportArgumentType]
-                        completed=step.step,
-                        total=step.steps,
-                        tokens=step.tokens,
-                        edits=step.edits,
-                    )
 
-                session = _free_name(root, budget)
-                replay = Replay(recording, budget, root, session=session, watch=tell)
-                results.append(run_sync(replay.run))
-    return results
+def _replay_all(
+    recording: Recording, wanted: Wanted, root: Path, done: _Done, progress: ReplayProgress
+) -> None:
+    """One session under every budget. One that fails is told, the others go on."""
+    if recording.problems:
+        progress.say(f"{recording.name}: {_problems(recording.problems)}")
+    clock = SystemClock()
+    for budget in wanted.budgets:
+        began = clock.monotonic()
+        try:
+            with progress.session(recording.name, budget.name) as watch:
+                result = _replayed(recording, budget, root, watch)
+        except WriteFailed:
+            raise
+        except WayfareError as error:
+            done.status = 1
+            progress.say(f"wayfare: {recording.name} ({budget.name}): {error}")
+            continue
+        if wanted.html is None:
+            result = replace(result, points=())
+        done.results.append(result)
+        progress.finished(result, clock.monotonic() - began)
+
+
+def _problems(problems: Sequence[Problem]) -> str:
+    first = problems[0]
+    where = f"line {first.line}: " if first.line else ""
+    rest = f" (and {len(problems) - 1:,} more)" if len(problems) > 1 else ""
+    return f"not all of it could be read; {where}{first.reason}{rest}"
+
+
+def _replayed(recording: Recording, budget: Budget, root: Path, watch: object) -> Result:
+    """Replay into folders of their own; another process may take a free name at the same time."""
+    while True:
+        name = _free_name(root, budget)
+        replay = Replay(recording, budget, root, session=name, watch=watch)  # pyright: ignore[reportArgumentType]
+        try:
+            return run_sync(replay.run)
+        except LeaseHeld:
+            continue
 
 
 def _free_name(root: Path, budget: Budget) -> str:
@@ -125,34 +183,104 @@ def _free_name(root: Path, budget: Budget) -> str:
         number += 1
 
 
-def _print(results: Sequence[Result]) -> None:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("session", overflow="fold", max_width=32)
-    for title in (
-        "budget", "requests", "tokens sent", "cost", "ungoverned", "edits", "files",
-        "identifiers", "content", "recoverable", "invalid", "refused", "ms",
-    ):  # fmt: skip
-        table.add_column(title, justify="right" if title != "budget" else "left")
-    for result in results:
-        edits = ", ".join(f"{name} {count}" for name, count in result.edits.items())
-        table.add_row(
-            result.file,
-            result.budget,
-            str(result.requests),
-            f"{result.tokens_sent:,}",
-            f"{result.cost / 1000:,.0f}k",
-            f"{result.cost / max(result.cost_ungoverned, 1):.2f}×",
-            edits or "none",
-            f"{result.needed_files:.0%}",
-            f"{result.needed_identifiers:.0%}",
-            f"{result.needed_content:.0%}",
-            f"{result.recoverable:.0%}" if result.recoverable == 1 else f"{result.recoverable:.2%}",
-            str(result.invalid),
-            str(result.refused),
-            f"{result.governance_ms['median']:.1f}",
-        )
-    width = None if sys.stdout.isatty() else 160
-    Console(width=width, highlight=False).print(table)
-    for result in results:
+@contextmanager
+def _workspace(out: Path | None) -> Generator[Path]:
+    if out is not None:
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise _unwritable("--out", out, error) from error
+        if not os.access(out, os.W_OK | os.X_OK):
+            raise _unwritable("--out", out, PermissionError(13, "permission denied"))
+        yield out.resolve()
+        return
+    with tempfile.TemporaryDirectory(prefix="wayfare-replay-") as root:
+        yield Path(root).resolve()
+
+
+def _check_target(html: Path) -> None:
+    """Find out before the work whether the report can be written after it."""
+    if html.is_dir():
+        raise _unwritable("--html", html, IsADirectoryError(21, "it is a folder"))
+    folder = html.parent
+    if not folder.is_dir():
+        raise _unwritable("--html", html, FileNotFoundError(2, f"there is no folder {folder}"))
+    if not os.access(html if html.exists() else folder, os.W_OK):
+        raise _unwritable("--html", html, PermissionError(13, "permission denied"))
+
+
+def _unwritable(option: str, path: Path, error: OSError) -> ConfigError:
+    reason = error.strerror or str(error)
+    text = f"{option} {path} cannot be written: {reason[:1].lower()}{reason[1:]}"
+    return ConfigError(text, setting=option.lstrip("-"), value=str(path))
+
+
+@contextmanager
+def _interruptible() -> Generator[None]:
+    """Ctrl-C and a plain kill stop the work at once, wherever it is, and clean up behind it.
+
+    An event loop of its own would only note the first Ctrl-C and wait for a pause, which a replay
+    that computes does not make.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        del number, frame
+        raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _report(wanted: Wanted, done: _Done) -> None:
+    from wayfare.cli.replay_table import LEGEND, side_chains_line, table
+    from wayfare.replay.rows import row, totals
+
+    rows = [row(result) for result in done.results]
+    notes: list[str] = []
+    if wanted.json:
+        content = json_text.dumps({"sessions": rows})
+        sys.stdout.flush()
+        sys.stdout.buffer.write(content + b"\n")
+        sys.stdout.buffer.flush()
+    else:
+        width = columns(sys.stdout)
+        lines = table(rows, totals(done.results), width)
+        put("\n".join((_bold(lines[0]), *lines[1:], "")))
+        notes.append(f"window: {done.results[0].window:,} tokens; {LEGEND}")
+    for result in done.results:
         if result.stopped:
-            typer.echo(f"{result.file} ({result.budget}) stopped: {result.stopped}")
+            notes.append(f"{result.file} ({result.budget}) stopped: {result.stopped}")
+        if result.problems:
+            notes.append(f"{result.file} ({result.budget}) invalid: {result.problems[0]}")
+    if done.left_out:
+        notes.append(side_chains_line(done.left_out))
+    if wanted.html is not None:
+        notes.append(_write_report(wanted.html, done))
+    if wanted.out is not None:
+        notes.append(f"transcripts: {wanted.out}; see wayfare context --root {wanted.out}")
+    for text in notes:
+        note(text, sys.stderr if wanted.json else sys.stdout)
+
+
+def _bold(text: str) -> str:
+    if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
+        return text
+    return f"\x1b[1m{text}\x1b[0m"
+
+
+def _write_report(html: Path, done: _Done) -> str:
+    from wayfare.replay.report import report
+
+    try:
+        html.write_text(report(done.results), encoding="utf-8")
+    except OSError as error:
+        done.status = done.status or 1
+        return f"wayfare: {_unwritable('--html', html, error)}"
+    return f"report: {html}"
