@@ -201,12 +201,14 @@ def check_duplicates(candidate: Candidate, existing: Existing, context: GateCont
             return _duplicate(candidate, twin, "body", "its body is there already")
         return _near(candidate, existing, context)
     known = existing.by_file[target]
-    if context.owner and candidate.file:
-        return _update(candidate, target, "edit", f"edits {known.name!r}")
     same_words = (known.body_print, known.description_print) == (
         body,
         fingerprint(candidate.description),
     )
+    if context.actor == "import" and not same_words:
+        return _propose(candidate, target, "import", f"{known.name!r} says something else here")
+    if context.owner and candidate.file:
+        return _update(candidate, target, "edit", f"edits {known.name!r}")
     same_fields = known.type == candidate.type and known.subject == candidate.subject
     if same_words and same_fields and not candidate.expires:
         return _duplicate(candidate, target, "identical", "it is there already")
