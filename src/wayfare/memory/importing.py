@@ -139,15 +139,9 @@ def from_mem0(text: str) -> Found:
     candidates: list[Candidate] = []
     skipped: list[tuple[str, str]] = []
     for number, item in enumerate(items, 1):
-        found = cast("Mapping[str, Any]", item) if isinstance(item, Mapping) else {}
-        said = next(
-            (
-                v
-                for k in ("memory", "text", "content", "data")
-                if isinstance(v := found.get(k), str)
-            ),
-            item if isinstance(item, str) else "",
-        )
+        found = _mapping(item)
+        texts = [found.get(key) for key in ("memory", "text", "content", "data")]
+        said = next((text for text in texts if isinstance(text, str)), "")
         if not said.strip():
             skipped.append((f"memory {number}", "it has no text"))
             continue
