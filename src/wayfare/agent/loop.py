@@ -15,19 +15,25 @@ from wayfare.messages import Message
 INTERRUPTED = Stopped(reason="interrupted", text="interrupted; say “continue” to go on")
 
 
-async def run_turn(kit: Kit, request: str | Message | None) -> Ended:
+async def run_turn(
+    kit: Kit, request: str | Message | None, *, scope: anyio.CancelScope | None = None
+) -> Ended:
     """Run one turn: from a request (None: go on with what the log holds) until it ends.
 
-    Cancelling ends it cleanly: processes are ended, every open call gets its result, the mark of
-    the end is written, and the cancellation goes on.
+    Cancelling ends it cleanly: processes are ended, every open call gets its result and the mark of
+    the end is written. A cancelled `scope` ends the turn as `interrupted`; a cancellation from
+    further outside goes on outward.
 
     Raises:
         WayfareError: what nobody here could handle, such as a wrong key; the session stays valid.
     """
-    turn, outcome = await begin(kit, request)
+    turn = Turn.starting(kit)
+    outcome: Outcome = INTERRUPTED
     try:
-        while isinstance(outcome, Continue):
-            outcome = await step(kit, turn)
+        with scope or anyio.CancelScope():
+            outcome = await begin(kit, turn, request)
+            while isinstance(outcome, Continue):
+                outcome = await step(kit, turn)
     except BaseException as error:
         # The error at hand matters more than one that keeps its mark out of the log.
         with suppress(WayfareError):
@@ -44,5 +50,5 @@ def _why(error: BaseException) -> Stopped:
 
 async def _end(kit: Kit, turn: Turn, outcome: Outcome) -> Ended:
     with anyio.CancelScope(shield=True):
-        return await end(kit, turn, outcome)
+        return await end(kit, turn, outcome if not isinstance(outcome, Continue) else INTERRUPTED)
     raise AssertionError("nobody cancels this scope")

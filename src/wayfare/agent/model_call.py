@@ -21,6 +21,8 @@ from wayfare.errors import (
 from wayfare.events import Event, Watched
 from wayfare.model import Reply, Request
 
+WINDOW: Final = "window"
+"""Name of the mark that keeps the window a refusal taught."""
 _LEAST_OUTPUT_TOKENS: Final = 256
 """A reply shorter than this holds no tool call worth having: the input must shrink instead."""
 _OUTPUT_TRIES: Final = 4
@@ -96,8 +98,14 @@ class _Call:
     async def shrink(self, prepared: Prepared, error: PromptTooLong) -> Prepared:
         """The next rung of the ladder."""
         self._tell(error)
+        governor = self._kit.governor
+        believed = governor.budget.window_tokens
         smaller = await self._ladder.climb(prepared, error)
-        self._output_tokens = min(self._output_tokens, self._kit.governor.budget.reserve_tokens)
+        window = governor.budget.window_tokens
+        if window != believed:
+            detail = {"model": self._kit.model.name, "window_tokens": window}
+            await governor.transcript.mark(WINDOW, detail)
+        self._output_tokens = min(self._output_tokens, governor.budget.reserve_tokens)
         return smaller
 
     async def lower(self, prepared: Prepared, error: OutputTooLarge) -> Prepared:

@@ -73,28 +73,32 @@ class Turn:
     detector: LoopDetector = field(default_factory=LoopDetector)
     pending: Pending | None = None
 
+    @classmethod
+    def starting(cls, kit: Kit) -> Turn:
+        """A turn that begins now."""
+        return cls(
+            began=kit.clock.monotonic(),
+            since_entry=kit.governor.transcript.last_id,
+            usage_before=kit.totals.usage,
+            cost_before=kit.totals.cost,
+        )
 
-async def begin(kit: Kit, request: str | Message | None) -> tuple[Turn, Outcome]:
+
+async def begin(kit: Kit, turn: Turn, request: str | Message | None) -> Outcome:
     """Take in the request, if there is one, and start looking for attachments.
 
     None goes on with what the log holds: after a crash, an interruption or a limit.
     """
-    turn = Turn(
-        began=kit.clock.monotonic(),
-        since_entry=kit.governor.transcript.last_id,
-        usage_before=kit.totals.usage,
-        cost_before=kit.totals.cost,
-    )
     kit.tell("turn.begun", "a turn begins" if request is not None else "the turn goes on")
     if request is None:
-        return turn, Continue()
+        return Continue()
     message = user(request) if isinstance(request, str) else request
     taken = await admit(kit, message)
     if isinstance(taken, Stopped):
-        return turn, taken
+        return taken
     await append(kit, *taken)
     turn.pending = kit.attachments.begin(message)
-    return turn, Continue()
+    return Continue()
 
 
 async def admit(kit: Kit, message: Message) -> Sequence[Message] | Stopped:

@@ -1,0 +1,205 @@
+"""The parts a session is wired from: its model, budget, prompt, tools and sub-agents."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from wayfare import json_text
+from wayfare.agent.kit import Inbox, Kit, NoAttachments, nothing_after
+from wayfare.agent.limits import Limits, Totals
+from wayfare.agent.ports import CompactionRequests, Kept
+from wayfare.agent.system_prompt import (
+    INSTRUCTIONS_CHARS,
+    find_instructions,
+    system_prompt,
+    workspace_facts,
+)
+from wayfare.agent.tools import Registry
+from wayfare.backends import Sync
+from wayfare.backends.disk import Disk
+from wayfare.clock import Clock
+from wayfare.context.budget import Budget
+from wayfare.context.pipeline import Governor
+from wayfare.events import Watched
+from wayfare.model import Model
+from wayfare.session.opening import file_transcript, governed, memory_transcript
+from wayfare.session.places import Places
+from wayfare.tokens import TokenMeter
+
+_INSTRUCTIONS_SHARE: Final = 0.15
+"""Of the limit, as much as the memory index and recalled records may take."""
+_CHARS_A_TOKEN: Final = 3
+
+
+async def waiting(model: Model | str, *, clock: Clock, watch: Watched) -> Model:
+    """The model by its name, if it is one, as one that repeats what waiting cures.
+
+    Raises:
+        ConfigError: no such model.
+    """
+    from wayfare.providers.retry import Retrying
+
+    if isinstance(model, str):
+        from wayfare.providers.opening import open_model
+
+        model = open_model(model)
+    return model if isinstance(model, Retrying) else Retrying(model, clock=clock, watch=watch)
+
+
+def budget_for(model: Model, *, like: Budget | None = None) -> Budget:
+    """The budget for a model's window, by the same preset as `like`."""
+    name = "window" if like is None else like.name
+    return Budget.named(name, model.window_tokens, max_output_tokens=model.max_output_tokens)
+
+
+def own_tools() -> Registry:
+    """wayfare's own tools."""
+    from wayfare.agent.builtin import builtin_tools
+
+    return Registry(builtin_tools())
+
+
+def prompt_for(
+    workspace: Path,
+    tools: Registry,
+    budget: Budget,
+    clock: Clock,
+    *,
+    role: str = "",
+    sections: Sequence[str] = (),
+) -> str:
+    """The system prompt; instruction files get their share of the limit."""
+    room_chars = min(INSTRUCTIONS_CHARS, budget.share(_INSTRUCTIONS_SHARE) * _CHARS_A_TOKEN)
+    return system_prompt(
+        facts=workspace_facts(workspace, now=clock.now()),
+        instructions=find_instructions(workspace, most_chars=room_chars),
+        has_tools=bool(tools),
+        role=role,
+        extra=sections,
+    )
+
+
+def fixed_parts(system: str, tools: Registry) -> dict[str, int]:
+    """What is sent with every request and cannot be shrunk, in estimated tokens, by name."""
+    meter = TokenMeter()
+    specs: list[Mapping[str, Any]] = [
+        {"name": s.name, "description": s.description, "schema": s.schema} for s in tools.specs()
+    ]
+    schemas = json_text.dumps(specs).decode("utf-8", "replace") if specs else ""
+    return {"system prompt": meter.text(system), "tools": meter.text(schemas)}
+
+
+@dataclass(frozen=True, slots=True)
+class GovernorSight:
+    """What the model has before it, read from the view."""
+
+    governor: Governor
+
+    def shows(self, call_id: str) -> bool:
+        """Whether the result of that call stands whole in the context now."""
+        view = self.governor.view
+        for at in range(len(view) - 1, -1, -1):
+            slot = view[at]
+            for position, result in enumerate(slot.message.blocks):
+                if getattr(result, "call_id", None) == call_id:
+                    return slot.block_number(position) not in slot.shortened
+        return False
+
+    def todos(self) -> Sequence[Mapping[str, Any]]:
+        """The task list as last written."""
+        return self.governor.ledger.todos
+
+
+class Children:
+    """Opens the kits of sub-agents: a log of their own, all else as their parent has it."""
+
+    def __init__(self, *, places: Places, saved: bool, disk: Disk | None, sync: Sync) -> None:
+        self._places = places
+        self._saved = saved
+        self._disk = disk
+        self._sync: Sync = sync
+        self.parent: Kit | None = None
+
+    @asynccontextmanager
+    async def open(self, number: int, tools: Registry, /) -> AsyncGenerator[Kit]:
+        """The kit of one; its log and what its tools kept are closed on the way out."""
+        parent = self.parent
+        assert parent is not None
+        name = f"{parent.context.session}/agents/{number}-{parent.clock.token()}"
+        fixed = {**parent.fixed, "tools": fixed_parts("", tools)["tools"]}
+        governor = await self._governor(parent, name, tools, sum(fixed.values()))
+        kept = Kept()
+        context = replace(
+            parent.context,
+            session=name,
+            session_folder=self._places.folder(name),
+            results_folder=self._places.results_of(name),
+            history=governor.transcript,
+            sight=GovernorSight(governor),
+            compaction=CompactionRequests(),
+            kept=kept,
+        )
+        try:
+            yield replace(
+                parent,
+                governor=governor,
+                tools=tools,
+                context=context,
+                totals=Totals(),
+                limits=_rest(parent.limits, parent.totals),
+                inbox=Inbox(),
+                attachments=NoAttachments(),
+                after_turn=nothing_after,
+                fixed=fixed,
+                payload={**parent.payload, "session_id": name},
+            )
+        finally:
+            try:
+                await kept.aclose()
+            finally:
+                await governor.transcript.close()
+
+    async def _governor(
+        self, parent: Kit, name: str, tools: Registry, fixed_tokens: int
+    ) -> Governor:
+        format = parent.governor.transcript.format
+        if self._saved:
+            transcript = file_transcript(
+                self._places,
+                name,
+                clock=parent.clock,
+                format=format,
+                sync=self._sync,
+                watch=parent.watch,
+                disk=self._disk,
+            )
+        else:
+            transcript = memory_transcript(
+                name,
+                clock=parent.clock,
+                format=format,
+                watch=parent.watch,
+                unsaved=parent.governor.transcript.unsaved,
+            )
+        return await governed(
+            transcript,
+            parent.governor.budget,
+            clock=parent.clock,
+            watch=parent.watch,
+            declared=tools.declared(),
+            fixed_tokens=fixed_tokens,
+        )
+
+
+def _rest(limits: Limits, used: Totals) -> Limits:
+    """What is left of a session's limits for one of its sub-agents."""
+    tokens, cost = limits.tokens_per_session, limits.cost_per_session
+    return replace(
+        limits,
+        tokens_per_session=None if tokens is None else max(tokens - used.usage.total_tokens, 0),
+        cost_per_session=None if cost is None else max(cost - used.cost, 0.0),
+    )
