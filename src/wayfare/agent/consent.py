@@ -8,7 +8,9 @@ from typing import Any, Protocol
 
 import anyio
 
+from wayfare.agent.guarded_paths import locate
 from wayfare.agent.hooks import HookOutcome
+from wayfare.agent.path_permissions import Access, judge_path
 from wayfare.agent.permissions import Mode, PathUse, Policy, Rule, ToolUse, Verdict, settle, weigh
 from wayfare.agent.tools import Tool
 from wayfare.events import Event, Watched, ignore
@@ -66,6 +68,20 @@ class Consent:
     def weigh(self, use: ToolUse) -> Verdict:
         """What rules and mode say."""
         return weigh(use, self.policy)
+
+    def leads(self, use: ToolUse) -> Mapping[str, str]:
+        """Where the paths of a call lead now, links followed, by how the call writes them."""
+        base, home = self.policy.base, self.policy.home
+        return {
+            use.path: place.path
+            for use in use.paths or ()
+            if (place := locate(use.path, base=base, home=home)).known
+        }
+
+    def may_read(self, tool: str, path: str) -> bool:
+        """Whether a file below one that a call was allowed to read needs nobody's word itself."""
+        verdict = judge_path(path, Access(tool=tool, agreed=True), self.policy)
+        return verdict.decision == "allow"
 
     async def decide(
         self, use: ToolUse, verdict: Verdict, hooks: HookOutcome, *, call_id: str = ""

@@ -51,7 +51,7 @@ __all__ = [
     "weigh",
 ]
 
-_OWN_TOOLS = ("todo_write", "task", "compact", "search_history")
+_OWN_TOOLS = ("todo_write", "task", "compact", "search_history", "bash_kill")
 _MEMORY_TOOLS = ("memory_search", "memory_read", "memory_write", "memory_forget")
 BUILT_IN_RULES: tuple[Rule, ...] = tuple(
     Rule(decision="allow", tool=name, source="built-in") for name in (*_OWN_TOOLS, *_MEMORY_TOOLS)

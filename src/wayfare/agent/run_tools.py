@@ -11,6 +11,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 import anyio
@@ -73,12 +74,14 @@ class Batch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Ready:
-    """A call that may run: its number in the batch, its tool and its checked input."""
+    """A call that may run: its number in the batch, its tool, its checked input, and where the
+    paths it names led when it was allowed."""
 
     at: int
     call: ToolCall
     tool: Tool
     given: Mapping[str, Any]
+    leads: Mapping[str, str]
 
 
 async def run_batch(kit: Kit, batch: Batch) -> None:
@@ -133,6 +136,7 @@ async def _admit(kit: Kit, batch: Batch, at: int) -> _Ready | ToolOutput:
     try:
         given = tool.parse(call.input)
         use = tool_use(tool, given)
+        leads = kit.consent.leads(use)
         verdict = kit.consent.weigh(use)
         if verdict.decision == "deny":
             return _denied(call, verdict.reason)
@@ -140,6 +144,7 @@ async def _admit(kit: Kit, batch: Batch, at: int) -> _Ready | ToolOutput:
         if said.updated_input is not None:
             given = tool.parse(said.updated_input)
             use = tool_use(tool, given)
+            leads = kit.consent.leads(use)
             verdict = kit.consent.weigh(use)
     except InvalidInput as error:
         return failure(str(error))
@@ -147,7 +152,7 @@ async def _admit(kit: Kit, batch: Batch, at: int) -> _Ready | ToolOutput:
     settled = await kit.consent.decide(use, verdict, said, call_id=call.id)
     if settled.decision != "allow":
         return _denied(call, settled.reason)
-    return _Ready(at=at, call=call, tool=tool, given=given)
+    return _Ready(at=at, call=call, tool=tool, given=given, leads=leads)
 
 
 def _denied(call: ToolCall, reason: str) -> ToolOutput:
@@ -192,7 +197,13 @@ async def _output(kit: Kit, one: _Ready) -> ToolOutput:
     def progress(text: str) -> None:
         kit.tell("tool.progress", text, call_id=one.call.id, tool=one.call.name)
 
-    context = for_call(kit.context, one.call.id, progress)
+    context = for_call(
+        kit.context,
+        one.call.id,
+        progress,
+        judged=one.leads,
+        may_read=partial(kit.consent.may_read, one.tool.name),
+    )
     seconds = one.tool.timeout_seconds
     try:
         with anyio.move_on_after(seconds):

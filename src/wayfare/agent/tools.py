@@ -86,6 +86,10 @@ class ToolContext:
         kept: Objects that live as long as the session, one of a class.
         call_id: The call that is being answered.
         progress: Lines for people while the tool runs; not seen by the model.
+        judged: Where the paths of this call led, links followed, when the call was allowed. A
+            tool that writes looks again and refuses a path that leads elsewhere by now.
+        may_read: For tools that go through many files: whether reading this one, which the call
+            does not name, needs nobody's word.
     """
 
     workspace: Path
@@ -101,6 +105,8 @@ class ToolContext:
     kept: Kept = field(default_factory=Kept)
     call_id: str = ""
     progress: Callable[[str], None] = lambda line: None
+    judged: Mapping[str, str] = field(default_factory=dict[str, str])
+    may_read: Callable[[str], bool] = lambda path: True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,7 +229,8 @@ def tool(function: Callable[..., Any] | None = None, /, **declared: Any) -> Any:
 
 
 class Registry(Mapping[str, Tool]):
-    """The tools of a session by name; frozen. Functions are made tools on the way in.
+    """The tools of a session by name; frozen. Functions are made tools on the way in; another
+    registry is taken as it is.
 
     Raises:
         ConfigError: two tools of one name.
@@ -231,10 +238,11 @@ class Registry(Mapping[str, Tool]):
 
     __slots__ = ("_tools",)
 
-    def __init__(self, tools: Iterable[ToolLike] = ()) -> None:
+    def __init__(self, tools: Iterable[ToolLike] | Registry = ()) -> None:
         self._tools: Mapping[str, Tool] = {}
         found: dict[str, Tool] = {}
-        for one in tools:
+        listed: Iterable[ToolLike] = tools.values() if isinstance(tools, Registry) else tools
+        for one in listed:
             made = one if isinstance(one, Tool) else tool(one)
             if made.name in found:
                 raise ConfigError(f"two tools are called {made.name!r}", setting="tools")
@@ -274,6 +282,13 @@ class Registry(Mapping[str, Tool]):
         return {t.name: t.traits for t in self._tools.values()}
 
 
-def for_call(context: ToolContext, call_id: str, progress: Callable[[str], None]) -> ToolContext:
+def for_call(
+    context: ToolContext,
+    call_id: str,
+    progress: Callable[[str], None],
+    *,
+    judged: Mapping[str, str],
+    may_read: Callable[[str], bool],
+) -> ToolContext:
     """The context of one call."""
-    return replace(context, call_id=call_id, progress=progress)
+    return replace(context, call_id=call_id, progress=progress, judged=judged, may_read=may_read)
