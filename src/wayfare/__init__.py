@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False
+"""Set here, since importing `typing` for it would take longer than all the rest."""
 if TYPE_CHECKING:
     from wayfare.agent.tools import Registry as Registry
     from wayfare.agent.tools import Tool as Tool
@@ -42,7 +42,7 @@ wayfare costs next to nothing."""
 __all__ = ["__version__", *_HOMES]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     from importlib import import_module
 
     home = _HOMES.get(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -86,3 +87,39 @@ def reasoning_stays_with_its_item(outcome: Outcome) -> str:
             if not any(r["id"] == item["call_id"] for r in rq.results(request, outcome.format)):
                 return f"{item['id']} has no output"
     return ""
+
+
+@observed(
+    "loop-02-summary-plus-tail-still-over", "the history is as before, or every message that le"
+)
+def all_that_left_can_be_read(outcome: Outcome) -> str:
+    from tests.cases.checks import recoverable
+
+    texts = [text for message in outcome.input_messages for text in rq.texts(message["content"])]
+    return recoverable({"texts": texts}, outcome)
+
+
+@observed("loop-06-emergency-marker-piles-up", "no archive marker occurs twice in the request")
+def no_marker_twice(outcome: Outcome) -> str:
+    shown = rq.text(outcome.request or [])
+    starts = ("[Compacted]", "[Reactive compact]", "Full transcript: ")
+    twice = [start for start in starts if shown.count(start) > 1]
+    return f"more than one {twice}" if twice else ""
+
+
+@observed(
+    "loop-06-emergency-marker-piles-up", "the number of messages said to be archived is at most"
+)
+def no_more_archived_than_there_were(outcome: Outcome) -> str:
+    shown = rq.text(outcome.request or [])
+    said = [int(found[1]) for found in re.finditer(r"\[(\d+) messages archived", shown)]
+    runs = [(int(a), int(b)) for a, b in re.findall(r"transcript\.jsonl#(\d+)-(\d+)", shown)]
+    # Entries hold marks and edits beside messages, so a run may be longer than what it archives.
+    beyond = [run for run in runs if run[1] > outcome.extra["last_entry"]]
+    there = len(outcome.input_messages) + 1
+    too_many = [count for count in said if count > there]
+    return (
+        f"archived {too_many} of {there}, runs beyond the log {beyond}"
+        if too_many or beyond
+        else ""
+    )

@@ -9,49 +9,19 @@ from typing import Any
 
 from tests.cases.outcome import NotYet, Outcome, snapshot
 from tests.cases.react import classify_case
-from tests.cases.requests import addresses, text
+from tests.cases.run_ops import run
+from tests.cases.sessions import budget_of, format_of, see
 
 from wayfare.backends import OsDisk
 from wayfare.clock import MovableClock
-from wayfare.context.budget import Budget
-from wayfare.errors import WayfareError
 from wayfare.events import Event
 from wayfare.formats import codec
-from wayfare.session import Begun, Places, open_session, read_address
+from wayfare.session import Begun, Places, open_session
 from wayfare.testing.read_only_disk import ReadOnlyDisk
 from wayfare.tokens import TokenMeter
-from wayfare.transcript import MessageEntry
 from wayfare.transcript import entries as en
 
 Operation = Callable[[dict[str, Any], Path], Coroutine[Any, Any, Outcome]]
-
-
-def budget_of(setup: dict[str, Any]) -> Budget:
-    """The budget a case asks for."""
-    limits = setup.get("limits", {})
-    output = limits.get("output", 20_000)
-    budget = Budget.window(limits.get("window", 200_000), max_output_tokens=output)
-    changed: dict[str, Any] = {}
-    if "offload_over_chars" in setup:
-        changed["single_chars"] = setup["offload_over_chars"]
-    if "preview_bytes" in setup:
-        changed["preview_chars"] = setup["preview_bytes"]
-    if "trigger_percent" in limits:
-        free = budget.window_tokens * (100 - limits["trigger_percent"]) // 100
-        changed["buffer_tokens"] = max(free - budget.reserve_tokens, 0)
-    return budget.with_(**changed)
-
-
-def _format(setup: dict[str, Any]) -> str:
-    name = setup.get("format", "anthropic")
-    return "openai-chat" if name == "openai" else name
-
-
-def _reader(places: Places) -> Callable[[str], Coroutine[Any, Any, bytes]]:
-    async def read(address: str) -> bytes:
-        return await read_address(places, address)
-
-    return read
 
 
 async def _open(setup: dict[str, Any], outcome: Outcome, session: str = "") -> Begun:
@@ -67,7 +37,7 @@ async def _open(setup: dict[str, Any], outcome: Outcome, session: str = "") -> B
         session,
         budget=budget_of(setup),
         clock=MovableClock(),
-        format=_format(setup),
+        format=format_of(setup),
         watch=watch,
         disk=disk,
     )
@@ -76,37 +46,8 @@ async def _open(setup: dict[str, Any], outcome: Outcome, session: str = "") -> B
 async def _finish(begun: Begun, outcome: Outcome, setup: dict[str, Any]) -> None:
     """Take the request and what the session left on disk into the outcome."""
     prepared = await begun.governor.prepare()
-    outcome.format = _format({"format": setup.get("send_as", setup.get("format", "anthropic"))})
-    outcome.request = codec(outcome.format).encode(prepared.messages)
-    transcript = begun.governor.transcript
-    outcome.entries = 0
-    async for entry in transcript.entries():
-        outcome.entries += isinstance(entry, MessageEntry)
-    await transcript.close()
-    held: dict[str, str] = {}
-    places = Places(workspace=outcome.root)
-
-    def read(address: str) -> str:
-        return held[address]
-
-    await _read_ahead(places, outcome.request, held)
-    outcome.read = read
-
-
-async def _read_ahead(places: Places, request: Any, held: dict[str, str]) -> None:
-    """Read every address of the request, and of the tables those lead to, with the real reader."""
-    waiting = addresses(text(request, binary=True))
-    while waiting:
-        address = waiting.pop()
-        if address in held:
-            continue
-        try:
-            content = await read_address(places, address)
-        except WayfareError:
-            continue
-        held[address] = content.decode("utf-8", "surrogatepass")
-        if address.endswith(".tsv"):
-            waiting += [line.rpartition("\t")[2] for line in held[address].splitlines()]
+    await begun.governor.transcript.close()
+    await see(begun.governor, list(prepared.messages), outcome, setup)
 
 
 async def prepare(case: dict[str, Any], root: Path) -> Outcome:
@@ -115,7 +56,7 @@ async def prepare(case: dict[str, Any], root: Path) -> Outcome:
     messages = given.get("messages", given.get("items", []))
     outcome = Outcome(root=root, input_messages=messages)
     outcome.calls["summary"] = 0
-    own = codec(_format(setup))
+    own = codec(format_of(setup))
     meter = TokenMeter()
     outcome.estimates = {
         f"messages[{at}]": meter.message(own.decode(m)).tokens for at, m in enumerate(messages)
@@ -133,7 +74,7 @@ async def estimate(case: dict[str, Any], root: Path) -> Outcome:
     outcome = Outcome(root=root)
     if "text" in given:
         outcome.estimates = {"text": meter.text(given["text"])}
-    own = codec(_format(case["setup"]))
+    own = codec(format_of(case["setup"]))
     for name, message in given.get("variants", {}).items():
         outcome.estimates[name] = meter.message(own.decode(message)).tokens
     return outcome
@@ -146,7 +87,7 @@ async def resume(case: dict[str, Any], root: Path) -> Outcome:
     name = setup.get("session_id", "earlier")
     lines = setup.get("session_files", {}).get("transcript.jsonl")
     if lines is not None:
-        _leave(root, name, lines, _format(setup))
+        _leave(root, name, lines, format_of(setup))
     begun = await _open(setup, outcome, name)
     outcome.outcome = "fresh_session" if begun.how == "fresh" else begun.how
     outcome.calls.update(tool=0, summary=0)
@@ -154,7 +95,7 @@ async def resume(case: dict[str, Any], root: Path) -> Outcome:
     if added is None:
         await begun.governor.transcript.close()
         return outcome
-    await begun.governor.add([codec(_format(setup)).decode(added)])
+    await begun.governor.add([codec(format_of(setup)).decode(added)])
     await _finish(begun, outcome, setup)
     again = Outcome(root=root, before=snapshot(root))
     second = await _open(setup, again, name)
@@ -201,6 +142,7 @@ OPERATIONS: dict[str, Operation] = {
     "estimate": estimate,
     "resume": resume,
     "react": react,
+    "run": run,
 }
 
 

@@ -11,8 +11,9 @@ from typing import Final
 
 from wayfare.agent.kit import Kit
 from wayfare.context.pipeline import Prepared
-from wayfare.context.recovery import Ladder, without_reasoning
+from wayfare.context.recovery import Ladder, cannot_fit, without_reasoning
 from wayfare.errors import (
+    CannotFit,
     ModelError,
     ModelRefused,
     OutputTooLarge,
@@ -56,7 +57,7 @@ async def ask(kit: Kit) -> Reply:
         WriteFailed: what had to leave the context could not be archived.
     """
     call = _Call(kit)
-    prepared = await kit.governor.prepare()
+    prepared = await _prepared(kit)
     for _ in count():
         try:
             reply = await kit.model.complete(call.request(prepared), Streamed(kit.watch))
@@ -70,6 +71,18 @@ async def ask(kit: Kit) -> Reply:
             kit.totals.count(reply.usage, kit.model.prices)
             return reply
     raise AssertionError("unreachable")
+
+
+async def _prepared(kit: Kit) -> Prepared:
+    try:
+        return await kit.governor.prepare()
+    except CannotFit as error:
+        budget = kit.governor.budget
+        text = (
+            f"the request does not fit a window of {budget.window_tokens:,} tokens, of which "
+            f"{budget.reserve_tokens:,} are kept for the reply"
+        )
+        raise cannot_fit(kit.governor, kit.fixed, text) from error
 
 
 class _Call:

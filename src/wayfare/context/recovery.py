@@ -149,17 +149,23 @@ class Ladder:
         self._watch(Event(name="context.rung", text=text, fields=fields))
 
     def _cannot_fit(self, refused: Prepared, refusal: PromptTooLong) -> CannotFit:
-        governor = self._governor
-        parts = shares(governor, self._fixed)
-        named = ", ".join(f"{name} {tokens:,}" for name, tokens in parts.items())
-        window = governor.budget.window_tokens
-        text = (
+        window = self._governor.budget.window_tokens
+        error = cannot_fit(
+            self._governor,
+            self._fixed,
             f"the model refuses every request as too long, {self._sends} sent, the last of about "
-            f"{refused.tokens:,} tokens against a window of {window:,}: {named}"
+            f"{refused.tokens:,} tokens against a window of {window:,}",
         )
-        error = CannotFit(text, window_tokens=window, by_part=parts)
         error.__cause__ = refusal
         return error
+
+
+def cannot_fit(governor: Governor, fixed: Mapping[str, int], text: str) -> CannotFit:
+    """The error at the end of the ladder: `text`, and what takes the room, part by part."""
+    parts = shares(governor, fixed)
+    named = ", ".join(f"{name} {tokens:,}" for name, tokens in parts.items())
+    window = governor.budget.window_tokens
+    return CannotFit(f"{text}: {named}", window_tokens=window, by_part=parts)
 
 
 def _smaller(after: Load, before: Load) -> bool:

@@ -5,46 +5,40 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING
 
 import anyio
 from anyio.abc import TaskGroup
 
 from wayfare.agent.compaction import compact
 from wayfare.agent.consent import Ask, Consent
-from wayfare.agent.hooks import Hook, Hooks
-from wayfare.agent.kit import Kit, Learned, NoAttachments, nothing_after
+from wayfare.agent.hooks import Hook
+from wayfare.agent.kit import Kit, Learned, nothing_after
 from wayfare.agent.limits import Limits, Totals
 from wayfare.agent.loop import run_turn
 from wayfare.agent.permissions import Mode, Policy
 from wayfare.agent.ports import AfterTurn, Attachments
-from wayfare.agent.subagent import Subagents
-from wayfare.agent.tools import Registry, ToolContext, ToolLike
+from wayfare.agent.tools import ToolLike
 from wayfare.agent.turn import Ended
 from wayfare.backends import Sync
 from wayfare.backends.disk import Disk
 from wayfare.clock import Clock, SystemClock
 from wayfare.context.budget import Budget
 from wayfare.context.pipeline import Governor
-from wayfare.context.recovery import narrowed
 from wayfare.errors import CannotFit
 from wayfare.events import Watched, ignore
 from wayfare.messages import Message
 from wayfare.model import Model
-from wayfare.session.opening import open_session
 from wayfare.session.places import Places
-from wayfare.session.survey import Survey, survey
 from wayfare.session.wiring import (
-    Children,
-    GovernorSight,
     budget_for,
     fixed_parts,
-    own_tools,
-    prompt_for,
     waiting,
 )
 from wayfare.transcript import EditEntry
+
+if TYPE_CHECKING:
+    from wayfare.session.opened import Opening
 
 
 class Session:
@@ -129,6 +123,8 @@ class Session:
             LeaseHeld: another process writes this session; names it.
             ConfigError: no such model, or two tools of one name.
         """
+        from wayfare.session.opened import Opening
+
         return Opening(
             workspace=Path(workspace),
             model=model,
@@ -297,133 +293,3 @@ class Session:
             await kit.context.kept.aclose()
         finally:
             await kit.governor.transcript.close()
-
-
-class Opening:
-    """A session about to be opened; `async with` opens and closes it."""
-
-    def __init__(self, **wanted: Any) -> None:
-        self._wanted = wanted
-        self._background = anyio.create_task_group()
-        self._session: Session | None = None
-
-    async def __aenter__(self) -> Session:
-        await self._background.__aenter__()
-        try:
-            self._session = await _opened(background=self._background, **self._wanted)
-        except BaseException:
-            await self._stop_background()
-            raise
-        return self._session
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        assert self._session is not None
-        try:
-            with anyio.CancelScope(shield=True):
-                await self._session.close()
-        finally:
-            await self._stop_background()
-
-    async def _stop_background(self) -> None:
-        self._background.cancel_scope.cancel()
-        await self._background.__aexit__(None, None, None)
-
-
-async def _opened(
-    *,
-    background: TaskGroup,
-    workspace: Path,
-    model: Model | str,
-    session: str,
-    tools: Iterable[ToolLike] | None,
-    budget: Budget | None,
-    policy: Policy | None,
-    mode: Mode,
-    ask: Ask | None,
-    hooks: Sequence[Hook],
-    limits: Limits,
-    role: str,
-    prompt_sections: Sequence[str],
-    attachments: Attachments | None,
-    after_turn: AfterTurn,
-    places: Places | None,
-    watch: Watched,
-    clock: Clock,
-    disk: Disk | None,
-    sync: Sync,
-) -> Session:
-    places = places or Places(workspace=workspace.resolve())
-    workspace = places.workspace
-    made = await waiting(model, clock=clock, watch=watch)
-    budget = budget or budget_for(made)
-    registry = own_tools() if tools is None else Registry(tools)
-    system = prompt_for(workspace, registry, budget, clock, role=role, sections=prompt_sections)
-    fixed = fixed_parts(system, registry)
-    begun = await open_session(
-        places,
-        session,
-        budget=budget,
-        clock=clock,
-        format=str(getattr(made, "format", "anthropic")),
-        sync=sync,
-        watch=watch,
-        declared=registry.declared(),
-        disk=disk,
-        fixed_tokens=sum(fixed.values()),
-    )
-    found = (
-        await survey(begun.governor.transcript, made.prices) if begun.how == "resumed" else Survey()
-    )
-    learned = found.windows.get(made.name)
-    if learned is not None and learned < budget.window_tokens:
-        begun.governor.budget = narrowed(budget, learned)
-    policy = policy or Policy(workspace=workspace, mode=mode)
-    totals = Totals(usage=found.usage, cost=found.cost, calls=found.calls)
-    payload = {
-        "session_id": begun.session,
-        "transcript_path": str(places.log(begun.session)),
-        "cwd": str(workspace),
-    }
-    children = Children(places=places, saved=begun.how != "unsaved", disk=disk, sync=sync)
-    subagents = Subagents(children.open, tools=registry, totals=totals)
-    kit = Kit(
-        model=made,
-        governor=begun.governor,
-        tools=registry,
-        context=ToolContext(
-            workspace=workspace,
-            session=begun.session,
-            session_folder=places.folder(begun.session),
-            results_folder=places.results_of(begun.session),
-            clock=clock,
-            history=begun.governor.transcript,
-            sight=GovernorSight(begun.governor),
-            subagents=subagents,
-            watch=watch,
-        ),
-        consent=Consent(policy, ask=ask, watch=watch),
-        clock=clock,
-        watch=watch,
-        hooks=Hooks(hooks=tuple(hooks), watch=watch),
-        limits=limits,
-        totals=totals,
-        system=system,
-        attachments=attachments or NoAttachments(),
-        after_turn=after_turn,
-        fixed=fixed,
-        payload=payload,
-    )
-    children.parent = kit
-    return Session(
-        kit,
-        name=begun.session,
-        how=begun.how,
-        places=places,
-        unfinished=found.unfinished,
-        background=background,
-    )
