@@ -243,17 +243,22 @@ def _flat(entry: object) -> Hook:
 def _nested(table: Mapping[str, Any]) -> list[Hook]:
     found: list[Hook] = []
     for event, groups in table.items():
-        if not isinstance(groups, Sequence):
-            raise ConfigError(f"hooks.{event} must be a list", setting=f"hooks.{event}")
-        for group in cast(Sequence[Any], groups):
-            inner = group.get("hooks") if isinstance(group, Mapping) else None  # pyright: ignore
-            if not isinstance(inner, Sequence):
-                raise ConfigError(f"hooks.{event} needs hooks: […]", setting=f"hooks.{event}")
-            matcher = cast(Mapping[str, Any], group).get("matcher") or ""
-            for one in cast(Sequence[Mapping[str, Any]], inner):
+        for group in _tables(groups, event):
+            matcher = group.get("matcher") or ""
+            for one in _tables(group.get("hooks"), event):
                 seconds = one.get("timeout", DEFAULT_TIMEOUT_SECONDS)
                 found.append(_hook(event, one.get("command"), matcher, seconds))
     return found
+
+
+def _tables(value: object, event: str) -> Sequence[Mapping[str, Any]]:
+    entries = cast(Sequence[object], value) if isinstance(value, list | tuple) else None
+    if entries is None or not all(isinstance(entry, Mapping) for entry in entries):
+        raise ConfigError(
+            f"hooks.{event} must be a list of {{matcher, hooks: [{{command}}]}}",
+            setting=f"hooks.{event}",
+        )
+    return cast(Sequence[Mapping[str, Any]], entries)
 
 
 def _hook(event: Any, command: Any, matcher: Any, seconds: Any, *, name: str = "") -> Hook:
