@@ -73,6 +73,9 @@ class Hook:
             with `*`; empty or `*` for all.
         timeout_seconds: After this long it is ended, a command with all its processes.
         name: For people; by default the command, or the callable's name.
+
+    Raises:
+        ConfigError: for an unknown event, a time-out of zero or less, a matcher that is no pattern.
     """
 
     event: HookEvent
