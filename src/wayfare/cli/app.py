@@ -120,13 +120,8 @@ def why(
 def show(
     address: Annotated[str, typer.Argument(help="An address, as the context prints it.")],
     root: Root = Path(),
-) -> None:
+) -> int:
     """Print the exact text an address leads to."""
-    import sys
+    from wayfare.cli import show_command
 
-    from wayfare.session import Places, read_address, run_sync
-
-    content = run_sync(read_address, Places(workspace=root.resolve()), address)
-    sys.stdout.flush()
-    sys.stdout.buffer.write(content)
-    sys.stdout.buffer.flush()
+    return show_command.run(address, root)

@@ -1,22 +1,23 @@
-"""`wayfare context`: what fills the window, by origin and tool, as bars, and what was done."""
+"""`wayfare context`: what fills a session's window, by origin and tool, and what was done."""
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
 from pathlib import Path
-
-import typer
+from typing import Final
 
 from wayfare import json_text
-from wayfare.clock import SystemClock
+from wayfare.cli.addresses import Losses, chosen_session, opened
+from wayfare.cli.context_page import Contents, Large, Pile, page
+from wayfare.cli.printing import columns, counted, put, say
 from wayfare.context.pipeline import Governor
-from wayfare.context.tool_use import tool_use
-from wayfare.errors import NotFound
-from wayfare.session import Places, file_transcript, looked_at, run_sync, session_names
-from wayfare.transcript import EditEntry
+from wayfare.context.tool_use import ToolUse, tool_use
+from wayfare.session import Places, looked_at, run_sync, session_names
+from wayfare.transcript import EditEntry, MessageEntry, Transcript
 
-_BAR_COLUMNS = 40
+_UNKNOWN: Final = ToolUse(name="?", kind="other", path="", main="")
+"""The use behind a result whose call left the context."""
 
 
 def run(session: str, root: Path, *, json: bool) -> None:
@@ -26,67 +27,118 @@ def run(session: str, root: Path, *, json: bool) -> None:
         NotFound: no such session in this workspace.
     """
     places = Places(workspace=root.resolve())
-    names = session_names(places)
-    if not names or (session and session not in names):
-        known = f"; there are: {', '.join(names[-8:])}" if names else ""
-        wanted = f"session {session!r}" if session else "session"
-        raise NotFound(f"no {wanted} under {places.workspace}{known}", ref=session)
-    run_sync(_show, places, session or names[-1], json)
-
-
-async def _show(places: Places, session: str, json: bool) -> None:
-    transcript = file_transcript(places, session, clock=SystemClock())
-    governor = await looked_at(transcript)
-    origins, tools = _sizes(governor)
-    edits: Counter[str] = Counter()
-    async for entry in transcript.entries():
-        if isinstance(entry, EditEntry):
-            edits[entry.by] += 1
+    found = run_sync(_look, places, chosen_session(places, session))
+    if found.missing:
+        say(
+            f"wayfare: {counted(len(found.missing), 'archived result')} missing, such as "
+            f"{found.missing[0]}; a note stands in the place of each"
+        )
+    if found.unreadable:
+        lines = ", ".join(str(number) for number in found.unreadable[:5])
+        say(f"wayfare: lines of the log that are no entries were passed over: {lines}")
     if json:
-        value = {
-            "session": session,
-            "budget": governor.budget.name,
-            "window_tokens": governor.budget.window_tokens,
-            "limit_tokens": governor.budget.limit_tokens,
-            "tokens": governor.tokens,
-            "messages": len(governor.view),
-            "by_origin": dict(origins),
-            "by_tool": dict(tools),
-            "edits": dict(edits),
-        }
-        sys.stdout.write(json_text.dumps(value).decode("utf-8") + "\n")
-        return
-    limit = governor.budget.limit_tokens
-    typer.echo(
-        f"session {session}: {governor.tokens:,} of {limit:,} tokens before passes start "
-        f"(window {governor.budget.window_tokens:,}, budget {governor.budget.name}), "
-        f"{len(governor.view)} messages"
+        sys.stdout.flush()
+        sys.stdout.buffer.write(json_text.dumps(found.value()) + b"\n")
+        sys.stdout.buffer.flush()
+    else:
+        others = [name for name in session_names(places) if name != found.session]
+        put("\n".join([*page(found, others, columns(sys.stdout)), ""]))
+
+
+async def _look(places: Places, session: str) -> Contents:
+    losses = Losses()
+    transcript, read = await opened(places, session, losses)
+    governor = await looked_at(transcript)
+    budget, view = governor.budget, governor.view
+    edits, last, entered = await _history(transcript)
+    reported_at, reported = await _reported(transcript)
+    origins, tools, largest = _measured(governor)
+    table = places.folder(session) / "contents.tsv"
+    return Contents(
+        session=session,
+        format=transcript.format,
+        budget=budget.name,
+        window_tokens=budget.window_tokens,
+        limit_tokens=budget.limit_tokens,
+        log=transcript.path,
+        table=transcript.contents_path,
+        table_lines=_line_count(table),
+        messages=len(view),
+        entered=entered,
+        reported_tokens=reported,
+        tokens=_tokens(governor, reported_at, reported, max(last.values(), default=None, key=_id)),
+        estimated_tokens=view.total.tokens,
+        origins=origins,
+        tools=tools,
+        largest=largest,
+        edits=edits,
+        last=last,
+        undone=len(transcript.undone),
+        unreadable=read.unreadable_lines,
+        missing=tuple(losses.paths),
     )
-    _bars("by origin", origins)
-    _bars("results by tool", tools)
-    done = ", ".join(f"{name} {count}" for name, count in edits.most_common())
-    typer.echo(f"edits: {done or 'none'}")
 
 
-def _sizes(governor: Governor) -> tuple[Counter[str], Counter[str]]:
-    origins: Counter[str] = Counter()
-    tools: Counter[str] = Counter()
-    names: dict[str, str] = {}
+def _id(entry: EditEntry) -> int:
+    return entry.id
+
+
+async def _history(transcript: Transcript) -> tuple[Counter[str], dict[str, EditEntry], int]:
+    """Edits by pass, the last of each, and how many messages entered."""
+    edits: Counter[str] = Counter()
+    last: dict[str, EditEntry] = {}
+    entered = 0
+    async for entry in transcript.entries():
+        if isinstance(entry, MessageEntry):
+            entered += 1
+        elif isinstance(entry, EditEntry) and not entry.undoes:
+            edits[entry.by] += 1
+            last[entry.by] = entry
+    return edits, last, entered
+
+
+async def _reported(transcript: Transcript) -> tuple[int, int]:
+    """The entry that a provider's last count came with, and the tokens of its request."""
+    found = (0, 0)
+    async for entry in transcript.entries():
+        if isinstance(entry, MessageEntry) and entry.usage is not None:
+            found = (entry.id, sum(entry.usage[:3]))
+    return found
+
+
+def _tokens(governor: Governor, at: int, reported: int, last: EditEntry | None) -> int:
+    """What the context takes: what the provider counted and an estimate of what came since; all
+    of it estimated where there was no count or an edit came after it."""
+    view = governor.view
+    if not reported or (last is not None and last.id > at):
+        return view.total.tokens
+    since = sum(slot.load.tokens for slot in view if slot.entry >= at and not slot.made)
+    counted_raw = max(view.total.tokens - since, 1)
+    return round(reported + since * reported / counted_raw)
+
+
+def _measured(governor: Governor) -> tuple[dict[str, Pile], dict[str, Pile], list[Large]]:
+    origins: dict[str, Pile] = {}
+    tools: dict[str, Pile] = {}
+    largest: list[Large] = []
+    uses: dict[str, ToolUse] = {}
     for slot in governor.view:
-        origins[str(slot.message.origin)] += slot.load.tokens
-        for call in slot.message.calls:
-            names[call.id] = tool_use(call).name
-        results = slot.message.results
-        for result in results:
-            tools[names.get(result.call_id, "?")] += slot.load.tokens // len(results)
-    return origins, tools
+        tokens = slot.load.tokens
+        origins.setdefault(str(slot.message.origin), Pile()).add(tokens)
+        called = [tool_use(call) for call in slot.message.calls]
+        uses.update(zip((call.id for call in slot.message.calls), called, strict=True))
+        answered = [uses.get(result.call_id, _UNKNOWN) for result in slot.message.results]
+        for use in answered:
+            tools.setdefault(use.name, Pile()).add(tokens // len(answered))
+        told = ", ".join(f"{use.name} {use.main}".strip() for use in answered or called)
+        what = f"{slot.message.origin}: {told}" if told else str(slot.message.origin)
+        largest.append(Large(entry=slot.entry, what=what, tokens=tokens))
+    largest.sort(key=lambda one: -one.tokens)
+    return origins, tools, largest[:5]
 
 
-def _bars(title: str, sizes: Counter[str]) -> None:
-    most = max(sizes.values(), default=0)
-    if not most:
-        return
-    typer.echo(title)
-    for name, tokens in sizes.most_common():
-        bar = "█" * max(round(tokens / most * _BAR_COLUMNS), 1)
-        typer.echo(f"  {name:<14} {tokens:>9,} {bar}")
+def _line_count(path: Path) -> int:
+    if not path.is_file():
+        return 0
+    with path.open("rb") as lines:
+        return sum(1 for _ in lines)
