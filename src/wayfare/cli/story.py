@@ -164,11 +164,8 @@ async def holders(transcript: Transcript, path: str) -> list[tuple[MessageEntry,
 
 def _files(wire: Any) -> list[tuple[int, str]]:
     """Blocks of a stored message that stand in files, and which."""
-    if not isinstance(wire, dict):
-        return []
-    message = cast("dict[str, Any]", wire)
-    content = message.get("content")
-    blocks = cast("list[Any]", content) if isinstance(content, list) else [message]
+    content: Any = cast("dict[str, Any]", wire).get("content") if isinstance(wire, dict) else None
+    blocks: list[Any] = cast("list[Any]", content if isinstance(content, list) else [wire])
     found: list[tuple[int, str]] = []
     for at, block in enumerate(blocks):
         if isinstance(block, dict):
