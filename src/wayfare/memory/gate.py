@@ -74,17 +74,23 @@ class GateContext:
 
     `insist`: the owner has seen the reason and wants the record nevertheless; temporary wording,
     likeness and derivable contents then no longer count. Shape and secrets always do.
+    `now` (unix seconds): times beyond it come from a clock that was wrong and count as unknown.
     """
 
     actor: Actor
     limits: MemoryLimits = DEFAULT_LIMITS
     scanner: Scanner | None = None
     insist: bool = False
+    now: float = 0.0
 
     @property
     def owner(self) -> bool:
         """Whether the owner writes."""
         return self.actor in OWNER_ACTORS
+
+    def after(self, time: float, said: float) -> bool:
+        """Whether something happened after something was said, both times being known."""
+        return said > 0 and time > said and not 0 < self.now < time
 
 
 Check: TypeAlias = Callable[[Candidate, Existing, GateContext], Verdict]
@@ -214,11 +220,11 @@ def check_duplicates(candidate: Candidate, existing: Existing, context: GateCont
         return _duplicate(candidate, target, "identical", "it is there already")
     if not context.owner and candidate.evidence.origin == "user":
         said = candidate.evidence.time
-        if said and known.edited > said:
+        if context.after(known.edited, said):
             return _propose(
                 candidate, target, "edited_since", "the record was edited by hand since"
             )
-        if said and known.changed > said:
+        if context.after(known.changed, said):
             return _propose(candidate, target, "older", "the record is newer than what was said")
     return _update(candidate, target, "correction", f"changes {known.name!r}")
 
@@ -252,7 +258,9 @@ def check_tombstones(candidate: Candidate, existing: Existing, context: GateCont
     for stone in existing.tombstones:
         if not _same_thing(candidate, stone):
             continue
-        if candidate.evidence.origin == "user" and candidate.evidence.time > stone.at:
+        said = candidate.evidence.time
+        anew = said > stone.at or (said > 0 and 0 < context.now < stone.at)
+        if candidate.evidence.origin == "user" and anew:
             continue
         return _reject(candidate, "forgotten", f"{stone.name!r} was forgotten on purpose")
     return _accept(candidate)

@@ -40,7 +40,8 @@ class Stone(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class JournalLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One line. `op` says what it is:
 
-    `begin`, `put`, `delete`, `commit`, `applied`, `rollback`: a transaction, by its `tx`.
+    `begin`, `put`, `delete`, `commit`, `applied`, `rollback`: a transaction, by its `tx`; `begin`
+    lists all its `files` with the hashes they shall have (empty: gone).
     `external`: a file changed beside us (`after_hash` None: it is gone).
     `found`: a file that was there when the journal began.
     `verdict`: what the gate said; `outcome`, `reason`, `name`.
@@ -71,6 +72,7 @@ class JournalLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     description: str = ""
     stone: Stone | None = None
     index_hash: str | None = None
+    files: dict[str, str] = {}
 
 
 class Numbered(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,6 +86,7 @@ class Pending(msgspec.Struct, kw_only=True):
     """A transaction that is not known to be applied."""
 
     tx: str
+    files: dict[str, str] = msgspec.field(default_factory=dict[str, str])
     changes: list[JournalLine] = msgspec.field(default_factory=list[JournalLine])
     committed: bool = False
     index_hash: str | None = None
@@ -127,7 +130,7 @@ class JournalState(msgspec.Struct, kw_only=True):
 
     def _fold(self, line: JournalLine) -> None:
         if line.op == "begin":
-            self.pending = Pending(tx=line.tx)
+            self.pending = Pending(tx=line.tx, files=line.files)
         elif line.op in ("put", "delete") and self.pending is not None:
             self.pending.changes.append(line)
         elif line.op == "commit" and self.pending is not None:
@@ -148,7 +151,7 @@ class JournalState(msgspec.Struct, kw_only=True):
         pending, self.pending = self.pending, None
         if line.index_hash is not None:
             self.index_hash = line.index_hash
-        for change in pending.changes if pending is not None and pending.committed else ():
+        for change in pending.changes if pending is not None else ():
             file = change.file
             if change.after_hash is None:
                 self._drop(file)

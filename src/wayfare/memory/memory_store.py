@@ -195,7 +195,13 @@ class MemoryStore:
             LeaseHeld: somebody else kept writing for `lease_wait_seconds`.
             WriteFailed: the storage refused; the records are as before.
         """
-        context = GateContext(actor=actor, limits=self.limits, scanner=self._scanner, insist=insist)
+        context = GateContext(
+            actor=actor,
+            limits=self.limits,
+            scanner=self._scanner,
+            insist=insist,
+            now=self.clock.now(),
+        )
         await self._opened()
         async with self._writer.alone():
             await self._check_expected(expected or {}, candidates)

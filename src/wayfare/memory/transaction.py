@@ -61,7 +61,10 @@ def transaction_lines(
     index_hash: str | None,
 ) -> list[JournalLine]:
     """The lines of a whole transaction, to be appended at once."""
-    begin = JournalLine(op="begin", at=at, tx=tx, actor=actor, reason=reason, source=source)
+    files = {c.file: "" if c.after is None else digest(c.after) for c in changes}
+    begin = JournalLine(
+        op="begin", at=at, tx=tx, actor=actor, reason=reason, source=source, files=files
+    )
     puts = [
         change_line(
             "delete" if change.after is None else "put",
@@ -109,17 +112,25 @@ async def apply_changes(docs: Docs, changes: Sequence[Change]) -> Applied:
 async def settle(docs: Docs, pending: Pending) -> str:
     """Finish a committed transaction, take back one that was not; says which it did.
 
-    A file that is neither as before nor as after was edited since and is left alone.
+    A file that is neither as before nor as after was edited since and is left alone. A transaction
+    without a commit whose files are all as they should be was done: its journal was cut later.
 
     Raises:
         WriteFailed: the storage refused; it is tried again at the next opening.
     """
+    if not pending.committed:
+        found = {file: await _hash(docs, file) for file in pending.files}
+        if found and found == pending.files:
+            return "applied"
+        untouched = [c for c in pending.changes if found.get(c.file) == (c.before_hash or "")]
+        if found and not untouched:
+            return "rollback"
     for change in pending.changes:
         present = await read_file(docs, change.file)
-        found = None if present is None else digest(present)
+        found_hash = None if present is None else digest(present)
         old, new = change.before_hash, change.after_hash
         have, want, is_before = (old, new, False) if pending.committed else (new, old, True)
-        if found != have or old == new:
+        if found_hash != have or old == new:
             continue
         wanted = content_of(change, before=is_before)
         if want is not None and wanted is None:
@@ -129,6 +140,11 @@ async def settle(docs: Docs, pending: Pending) -> str:
         except Conflict:
             continue
     return "applied" if pending.committed else "rollback"
+
+
+async def _hash(docs: Docs, file: str) -> str:
+    content = await read_file(docs, file)
+    return "" if content is None else digest(content)
 
 
 async def _swap(docs: Docs, file: str, before: bytes | None, after: bytes | None) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from pathlib import Path
+
+import anyio
 
 from wayfare.backends import (
     FileDocs,
@@ -26,6 +29,7 @@ def memory_in_files(
     disk: Disk | None = None,
     clock: Clock | None = None,
     poll_seconds: float = 0.01,
+    sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
 ) -> MemoryStorage:
     """A memory in `folder`, such as `<workspace>/.memory`, in the layout of the real one."""
     own = folder / ".wayfare"
@@ -73,6 +77,7 @@ def memory_in_files(
             disk=disk,
             clock=clock,
             poll_seconds=poll_seconds,
+            sleep=sleep,
             gitignore_in=own,
         ),
         rewrite_journal=rewrite,

@@ -267,6 +267,14 @@ def test_names_and_descriptions_come_out_on_one_clean_line() -> None:
     )
 
 
+def test_a_time_beyond_now_comes_from_a_wrong_clock() -> None:
+    state = JournalState(edited={"tea.md": 9e9}, changed={"tea.md": 9e9})
+    now = replace(EXTRACTOR, now=500.0)
+    assert verdict(candidate(), existing(TEA, state=state), now).writes
+    stone = Tombstone(file="tea.md", name="tea", at=9e9)
+    assert verdict(candidate(), Existing(tombstones=(stone,)), now).outcome == "accept"
+
+
 def test_limits_are_settings() -> None:
     tight = GateContext(actor="extractor", limits=MemoryLimits(body_chars=5))
     assert verdict(candidate(), context=tight).reason == "shape:long_body"
