@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeAlias
 
 
@@ -35,3 +35,17 @@ class Watched(Protocol):
 
 def ignore(event: Event) -> None:
     """The watcher of those who do not watch."""
+
+
+def of_agent(watch: Watched, number: int) -> Watch:
+    """A watcher for a sub-agent: its events reach `watch` with its number in the field `agent`.
+
+    Args:
+        watch: Who is told.
+        number: Of the sub-agent within its session; that of one it started itself stays.
+    """
+
+    def tell(event: Event) -> None:
+        watch(replace(event, fields={"agent": number, **event.fields}))
+
+    return tell

@@ -235,11 +235,13 @@ def _payload(kit: Kit, call: ToolCall, given: Mapping[str, Any]) -> dict[str, An
 
 
 def _told(kit: Kit, call: ToolCall, output: ToolOutput, seconds: float) -> None:
+    tool = kit.tools.get(call.name)
     kit.tell(
         "tool.ended",
         output.brief or brief(output.text),
         call_id=call.id,
         tool=call.name,
+        main=about(call, {tool.name: tool.traits} if tool is not None else None).main,
         is_error=output.is_error,
         seconds=seconds,
         chars=len(output.text),
