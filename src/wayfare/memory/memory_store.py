@@ -26,7 +26,7 @@ from wayfare.memory.notices import (
 )
 from wayfare.memory.planning import Draft, verdict_line
 from wayfare.memory.record import RecordFile, read_record
-from wayfare.memory.secrets import Scanner
+from wayfare.redaction import Scanner
 from wayfare.memory.slug import free_file
 from wayfare.memory.snapshots import load_snapshot, save_snapshot
 from wayfare.memory.storage import MemoryStorage

@@ -9,7 +9,7 @@ from wayfare.memory.candidate import Actor, Candidate, Verdict
 from wayfare.memory.journal import JournalLine, Source
 from wayfare.memory.record import Record, one_line, read_record
 from wayfare.memory.record_text import render, rewrite
-from wayfare.memory.secrets import scrub
+from wayfare.redaction import scrub
 from wayfare.memory.slug import name_key
 from wayfare.memory.transaction import Change
 

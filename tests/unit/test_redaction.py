@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wayfare.memory.secrets import rest, scrub
+from wayfare.redaction import rest, scrub
 
 # Put together here so that no scanner takes this file for a leak.
 FAKES = {
