@@ -144,7 +144,9 @@ class Governor:
             elif isinstance(entry, EditEntry) and entry.id not in undone and not entry.undoes:
                 self.view = self.view.edited(entry, self._rendering)
                 self._archived = max(self._archived, _last_archived(entry))
-        self._offloaded = self._checked = 0
+        # Batches that a reply followed were looked at when they arrived; together they are no batch.
+        self._offloaded = open_step(self.view.slots())
+        self._checked = 0
 
     def _enter(self, entered: Entered) -> None:
         self.view = self.view.added(entered)
