@@ -103,7 +103,7 @@ async def _opened(
 ) -> Session:
     places = places or Places(workspace=workspace.resolve())
     workspace = places.workspace
-    made = await waiting(model, clock=clock, watch=watch)
+    made = waiting(model, clock=clock, watch=watch)
     budget = budget or budget_for(made)
     registry = own_tools() if tools is None else Registry(tools)
     system = prompt_for(workspace, registry, budget, clock, role=role, sections=prompt_sections)

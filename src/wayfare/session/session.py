@@ -263,7 +263,7 @@ class Session:
         if self._scope is not None:
             raise RuntimeError("a turn is under way; change the model after it")
         kit, governor = self._kit, self._kit.governor
-        made = await waiting(model, clock=kit.clock, watch=kit.watch)
+        made = waiting(model, clock=kit.clock, watch=kit.watch)
         kept, calibration = governor.budget, governor.calibration
         governor.change_model(budget_for(made, like=kept))
         try:

@@ -24,7 +24,7 @@ from wayfare.backends.disk import Disk
 from wayfare.clock import Clock
 from wayfare.context.budget import Budget
 from wayfare.context.pipeline import Governor
-from wayfare.events import Watched
+from wayfare.events import Watched, of_agent
 from wayfare.model import Model
 from wayfare.session.opening import file_transcript, governed, memory_transcript
 from wayfare.session.places import Places
@@ -35,18 +35,19 @@ _INSTRUCTIONS_SHARE: Final = 0.15
 _CHARS_A_TOKEN: Final = 3
 
 
-async def waiting(model: Model | str, *, clock: Clock, watch: Watched) -> Model:
-    """The model by its name, if it is one, as one that repeats what waiting cures.
+def waiting(model: Model | str, *, clock: Clock, watch: Watched) -> Model:
+    """The model of a spec, if it is one, as one that repeats what waiting cures.
 
     Raises:
         ConfigError: no such model.
+        ModelAuthError: it needs a key, and there is none.
     """
     from wayfare.providers.retry import Retrying
 
     if isinstance(model, str):
-        from wayfare.providers.opening import open_model
+        from wayfare.providers.registry import model_from
 
-        model = open_model(model)
+        model = model_from(model, clock=clock)
     return model if isinstance(model, Retrying) else Retrying(model, clock=clock, watch=watch)
 
 
@@ -131,7 +132,8 @@ class Children:
         assert parent is not None
         name = f"{parent.context.session}/agents/{number}-{parent.clock.token()}"
         fixed = {**parent.fixed, "tools": fixed_parts("", tools)["tools"]}
-        governor = await self._governor(parent, name, tools, sum(fixed.values()))
+        watch = of_agent(parent.watch, number)
+        governor = await self._governor(parent, name, tools, sum(fixed.values()), watch)
         kept = Kept()
         context = replace(
             parent.context,
@@ -140,6 +142,7 @@ class Children:
             results_folder=self._places.results_of(name),
             history=governor.transcript,
             sight=GovernorSight(governor),
+            watch=watch,
             compaction=CompactionRequests(),
             kept=kept,
         )
@@ -149,6 +152,7 @@ class Children:
                 governor=governor,
                 tools=tools,
                 context=context,
+                watch=watch,
                 totals=Totals(),
                 limits=_rest(parent.limits, parent.totals),
                 inbox=Inbox(),
@@ -164,7 +168,7 @@ class Children:
                 await governor.transcript.close()
 
     async def _governor(
-        self, parent: Kit, name: str, tools: Registry, fixed_tokens: int
+        self, parent: Kit, name: str, tools: Registry, fixed_tokens: int, watch: Watched
     ) -> Governor:
         format = parent.governor.transcript.format
         if self._saved:
@@ -174,7 +178,7 @@ class Children:
                 clock=parent.clock,
                 format=format,
                 sync=self._sync,
-                watch=parent.watch,
+                watch=watch,
                 disk=self._disk,
             )
         else:
@@ -182,14 +186,14 @@ class Children:
                 name,
                 clock=parent.clock,
                 format=format,
-                watch=parent.watch,
+                watch=watch,
                 unsaved=parent.governor.transcript.unsaved,
             )
         return await governed(
             transcript,
             parent.governor.budget,
             clock=parent.clock,
-            watch=parent.watch,
+            watch=watch,
             declared=tools.declared(),
             fixed_tokens=fixed_tokens,
         )

@@ -246,6 +246,23 @@ class Transcript:
         """Add lines to the table of contents, durable when it returns."""
         await self._contents.append([line.encode("utf-8", "surrogatepass") for line in lines])
 
+    async def copy(self, source: Transcript, *, before: int) -> None:
+        """Begin as another log did: take over its entries numbered below `before`, and what its
+        table of contents says of them. For a log that is open and empty.
+
+        Raises:
+            WriteFailed: nothing counts as written.
+        """
+        lines = [en.encode(entry) async for entry in source.entries(1, before - 1)]
+        told = [
+            line.content
+            async for line in source._contents.read()
+            if int(line.content.partition(b"\t")[0]) < before
+        ]
+        await self._contents.append(told)
+        await self._log.append(lines)
+        await self._scan()
+
     async def entries(self, first: int = 1, last: int | None = None) -> AsyncIterator[Entry]:
         """Entries by number, in order, read from the log; unreadable lines are passed over.
 

@@ -1,0 +1,86 @@
+"""A host's own values as plain ones: messages of SDKs as dictionaries, usage as ours."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any, Final, cast
+
+import msgspec
+
+from wayfare.model import Usage
+
+_sorted: Final = msgspec.json.Encoder(order="sorted")
+_MARK: Final = "cache_control"
+
+
+def plain(value: Any) -> Any:
+    """A copy of a value in dictionaries, lists and scalars; texts are shared, not copied.
+
+    Objects of the providers' SDKs are read as what they would send.
+    """
+    if isinstance(value, str | int | float | bool | None):
+        return value
+    if isinstance(value, Mapping):
+        return {str(k): plain(v) for k, v in cast("Mapping[Any, Any]", value).items()}
+    if isinstance(value, list | tuple):
+        return [plain(v) for v in cast("list[Any]", value)]
+    for name, options in (("to_dict", {}), ("model_dump", {"mode": "json", "exclude_unset": True})):
+        write = getattr(value, name, None)
+        if callable(write):
+            return plain(write(**options))
+    return plain(msgspec.to_builtins(value, str_keys=True))
+
+
+def chained(before: bytes, message: Any) -> bytes:
+    """The running digest of a history with one more plain message.
+
+    The order of keys and marks for the provider's cache, which hosts move from call to call, make
+    no difference.
+    """
+    written = _written(message)
+    if _MARK.encode() in written:
+        written = _written(_unmarked(message))
+    return hashlib.blake2b(before + written, digest_size=16).digest()
+
+
+def _written(value: Any) -> bytes:
+    try:
+        return _sorted.encode(value)
+    except UnicodeEncodeError:
+        return json.dumps(value, sort_keys=True).encode("ascii")
+
+
+def _unmarked(value: Any) -> Any:
+    if isinstance(value, dict):
+        mapping = cast("dict[str, Any]", value)
+        return {k: _unmarked(v) for k, v in mapping.items() if k != _MARK}
+    if isinstance(value, list):
+        return [_unmarked(v) for v in cast("list[Any]", value)]
+    return value
+
+
+def usage_from(told: Any) -> Usage | None:
+    """Usage as a provider's SDK, its JSON or wayfare says it; None when it says nothing."""
+    if told is None or isinstance(told, Usage):
+        return told
+    fields: Mapping[str, Any] = plain(told)
+    if "prompt_tokens" in fields:
+        within: Mapping[str, Any] = fields.get("prompt_tokens_details") or {}
+        cached = int(within.get("cached_tokens") or 0)
+        return Usage(
+            input_tokens=int(fields["prompt_tokens"]) - cached,
+            cache_read_tokens=cached,
+            output_tokens=int(fields.get("completion_tokens") or 0),
+        )
+    read = fields.get("cache_read_input_tokens", fields.get("cache_read_tokens"))
+    written = fields.get("cache_creation_input_tokens", fields.get("cache_write_tokens"))
+    details: Mapping[str, Any] = fields.get("input_tokens_details") or {}
+    inside = int(details.get("cached_tokens") or 0)
+    return Usage(
+        input_tokens=int(fields.get("input_tokens") or 0) - inside,
+        cache_read_tokens=int(read or 0) + inside,
+        cache_write_tokens=int(written or 0),
+        output_tokens=int(fields.get("output_tokens") or 0),
+    )
