@@ -22,6 +22,8 @@ CITED_PATHS = 20
 _PATH = re.compile(
     r"(?<![\w/:.@~-])(?:\.{1,2}/)?(?:[\w.@-]+/)+[\w.@-]*\w(?:\.\w+)?|`(?P<bare>[\w-]+\.[A-Za-z]{1,5})`"
 )
+# A person who reads the rendered record does not see them: banners, or orders hidden from view.
+_COMMENT = re.compile(r"<!--.*?-->[ \t]*\n?", re.DOTALL)
 _AUTHORS = {
     "user": "written by the owner",
     "external": "written by hand",
@@ -71,7 +73,8 @@ def attach(
     """
     record = found.record
     doubts = tuple(doubts_of(record, today=today, exists=exists))
-    body, cut = cut_body(record.body, limits.recall_body_lines, limits.recall_body_bytes)
+    shown = _COMMENT.sub("", record.body).strip("\n")
+    body, cut = cut_body(shown, limits.recall_body_lines, limits.recall_body_bytes)
     lines = [f"{record.name}: {record.description}"]
     lines += [f"(careful: {doubt})" for doubt in doubts]
     if body:

@@ -34,7 +34,8 @@ class Batch:
         """The batch as the extractor reads it. What tools, memory and summaries said is named,
         never shown: what is not read cannot be taken for the user's wish."""
         new = {id(u) for u in self.said}
-        return "\n".join(_line(u, id(u) in new, limits) for u in self.around)
+        spoken = [u for u in self.around if u.text.strip()]
+        return "\n".join(_line(u, id(u) in new, limits) for u in spoken)
 
 
 def plan_batches(

@@ -18,9 +18,9 @@ from wayfare.memory.derivable import derivable
 from wayfare.memory.likeness import fingerprint, likeness, words
 from wayfare.memory.limits import DEFAULT_LIMITS, MemoryLimits
 from wayfare.memory.record import TYPES, one_line
-from wayfare.redaction import Scanner, rest, scrub
 from wayfare.memory.slug import name_key, slug
 from wayfare.memory.wording import addresses_agent, explicitly_once, one_off, temporary
+from wayfare.redaction import Scanner, rest, scrub
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,9 @@ from wayfare.memory.limits import DEFAULT_LIMITS, MemoryLimits
 from wayfare.memory.record import one_line
 
 _DAY_SECONDS = 86_400.0
+_NARROWER = (160, 110, 80)
+"""Characters of a description, tried in turn until every record has its line: a short line that
+is there can be chosen, a long one that is not cannot."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,10 +45,12 @@ def build_manifest(
         likely: The so many files the query is likeliest about, asked only when not all fit.
         limits: Records, characters, characters of a description.
     """
-    lines = [_line(n, entry, now, when, limits) for n, entry in enumerate(entries)]
-    size = sum(len(line) + 1 for line in lines)
-    if len(entries) <= limits.manifest_records and size <= limits.manifest_chars:
-        return Manifest(text="\n".join(lines), files=tuple(e.file for e in entries))
+    for chars in (limits.manifest_description_chars, *_NARROWER):
+        lines = [_line(n, entry, now, when, chars) for n, entry in enumerate(entries)]
+        if len(entries) > limits.manifest_records:
+            break
+        if sum(len(line) + 1 for line in lines) <= limits.manifest_chars:
+            return Manifest(text="\n".join(lines), files=tuple(e.file for e in entries))
     chosen = list(entries)
     if likely is not None:
         wanted = {file: n for n, file in enumerate(likely(limits.manifest_records))}
@@ -55,7 +60,7 @@ def build_manifest(
     files: list[str] = []
     used = 0
     for entry in chosen[: limits.manifest_records]:
-        line = _line(len(listed), entry, now, when, limits)
+        line = _line(len(listed), entry, now, when, _NARROWER[-1])
         if used + len(line) + 1 > limits.manifest_chars:
             break
         listed.append(line)
@@ -76,10 +81,8 @@ def age(seconds: float) -> str:
     return "today"
 
 
-def _line(
-    number: int, entry: Entry, now: float, when: Callable[[Entry], float], limits: MemoryLimits
-) -> str:
+def _line(number: int, entry: Entry, now: float, when: Callable[[Entry], float], chars: int) -> str:
     changed = when(entry)
     told = age(now - changed) if changed else "age unknown"
-    description = shortened(one_line(entry.description), limits.manifest_description_chars)
+    description = shortened(one_line(entry.description), chars)
     return f"[{number}] {entry.type} | {entry.file} | {told} | {description}"

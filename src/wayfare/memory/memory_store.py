@@ -26,7 +26,6 @@ from wayfare.memory.notices import (
 )
 from wayfare.memory.planning import Draft, verdict_line
 from wayfare.memory.record import RecordFile, read_record
-from wayfare.redaction import Scanner
 from wayfare.memory.slug import free_file
 from wayfare.memory.snapshots import load_snapshot, save_snapshot
 from wayfare.memory.storage import MemoryStorage
@@ -34,6 +33,7 @@ from wayfare.memory.transaction import Change, Written
 from wayfare.memory.view import MemoryView
 from wayfare.memory.waiting import keep_waiting
 from wayfare.memory.writer import INDEX_NAME, Writer
+from wayfare.redaction import Scanner
 from wayfare.store.ref import digest
 
 Likely: TypeAlias = Callable[[str], Sequence[str]]

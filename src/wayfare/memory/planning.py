@@ -9,9 +9,9 @@ from wayfare.memory.candidate import Actor, Candidate, Verdict
 from wayfare.memory.journal import JournalLine, Source
 from wayfare.memory.record import Record, one_line, read_record
 from wayfare.memory.record_text import render, rewrite
-from wayfare.redaction import scrub
 from wayfare.memory.slug import name_key
 from wayfare.memory.transaction import Change
+from wayfare.redaction import scrub
 
 SHOWN_CHARS = 300
 """So much of a candidate's description, and of the reason, a verdict's journal line quotes."""

@@ -121,6 +121,14 @@ def test_the_manifest_numbers_records_from_zero() -> None:
     assert not manifest.narrowed
 
 
+def test_descriptions_are_shortened_before_a_record_is_left_out() -> None:
+    entries = [entry(n, description="x" * 400) for n in range(80)]
+    manifest = build_manifest(entries, now=0.0, when=lambda e: 0.0)
+    assert len(manifest.files) == 80
+    assert len(manifest.text) <= 12_000
+    assert not manifest.narrowed
+
+
 def test_a_long_manifest_is_narrowed_to_the_likely_and_standing() -> None:
     entries = [entry(n, always=n == 999, description="x" * 300) for n in range(1_000)]
     asked: list[int] = []
