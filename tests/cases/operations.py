@@ -7,6 +7,7 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
+from tests.cases import memory_ops
 from tests.cases.outcome import NotYet, Outcome, snapshot
 from tests.cases.react import classify_case
 from tests.cases.run_ops import run
@@ -153,6 +154,8 @@ async def run_operation(case: dict[str, Any], root: Path) -> Outcome:
         NotYet: the runtime cannot do that yet.
     """
     operation = OPERATIONS.get(case["setup"]["op"])
-    if operation is None:
-        raise NotYet(case["setup"]["op"])
-    return await operation(case, root)
+    if operation is not None:
+        return await operation(case, root)
+    if case["setup"]["op"] in memory_ops.OPERATIONS:
+        return Outcome(root=root, **await memory_ops.run_memory_case(case, root))
+    raise NotYet(case["setup"]["op"])

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import tests.cases.memory_observe  # noqa: F401  (registers what is looked at by hand)
 from tests.cases.checks import Unjudged, judge
 from tests.cases.expand import expand
 from tests.cases.operations import run_operation
