@@ -20,10 +20,15 @@ class Watching:
     """A session about to be opened, and everything it tells."""
 
     def __init__(
-        self, workspace: Path, script: Iterable[Turn], *, model: dict[str, Any] | None = None
+        self,
+        workspace: Path,
+        script: Iterable[Turn],
+        *,
+        model: dict[str, Any] | None = None,
+        clock: MovableClock | None = None,
     ) -> None:
         self.model = ScriptedModel(script, **(model or {}))
-        self.clock = MovableClock()
+        self.clock = clock or MovableClock()
         self.events: list[Event] = []
         self.workspace = workspace
 

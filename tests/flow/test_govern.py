@@ -215,9 +215,13 @@ def test_reported_usage_is_believed(tmp_path: Path) -> None:
 def test_a_refusal_makes_the_list_smaller_until_nothing_is_left(tmp_path: Path) -> None:
     context = Governed(window_tokens=100_000, root=tmp_path)
     sizes = [len(json.dumps(context.govern(anthropic_list(20))))]
-    with pytest.raises(CannotFit):
-        for _ in range(10):
+
+    def refuse_for_ever() -> None:
+        while len(sizes) < 10:
             sizes.append(len(json.dumps(context.refused())))
+
+    with pytest.raises(CannotFit):
+        refuse_for_ever()
     assert sizes == sorted(sizes, reverse=True)
     assert 3 <= len(set(sizes)) == len(sizes) <= 4
     context.close()
