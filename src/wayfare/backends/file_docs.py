@@ -148,17 +148,19 @@ class FileDocs:
         texts: dict[str, Stat] = {}
         for file_name, found in entries.items():
             name = file_name.removesuffix(self._suffix)
-            if found.kind == "file" and name != file_name and self._path_of(name) is not None:
+            if found.kind == "file" and name != file_name and self._can_be(name):
                 texts[name] = found
         return texts
 
+    def _can_be(self, name: str) -> bool:
+        """Whether a text may have this name."""
+        if not name or name.startswith(".") or folded(name) in self._excluded:
+            return False
+        return not any(mark in name for mark in ("/", "\0", os.sep)) and _is_unicode(name)
+
     def _path_of(self, name: str) -> Path | None:
         """Where a text of this name stands; None when none can."""
-        if not name or name.startswith(".") or folded(name) in self._excluded:
-            return None
-        if any(mark in name for mark in ("/", "\0", os.sep)) or not _is_unicode(name):
-            return None
-        return self.folder / f"{name}{self._suffix}"
+        return self.folder / f"{name}{self._suffix}" if self._can_be(name) else None
 
     def _present(self, path: Path) -> bytes | None:
         found = self._disk.stat(path)

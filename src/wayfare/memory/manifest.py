@@ -46,9 +46,9 @@ def build_manifest(
         limits: Records, characters, characters of a description.
     """
     for chars in (limits.manifest_description_chars, *_NARROWER):
-        lines = [_line(n, entry, now, when, chars) for n, entry in enumerate(entries)]
         if len(entries) > limits.manifest_records:
             break
+        lines = [_line(n, entry, now, when, chars) for n, entry in enumerate(entries)]
         if sum(len(line) + 1 for line in lines) <= limits.manifest_chars:
             return Manifest(text="\n".join(lines), files=tuple(e.file for e in entries))
     chosen = list(entries)
