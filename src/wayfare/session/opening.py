@@ -144,7 +144,8 @@ async def open_session(
         LeaseHeld: another process writes this session; names it.
     """
     clock = clock or SystemClock()
-    known = bool(session) and places.log(session).exists()
+    disk = disk or OsDisk()
+    known = bool(session) and disk.stat(places.log(session)) is not None
     if session and not known:
         text = f"session {session} has no transcript here; a fresh one was begun"
         watch(Event(name="session.missing", text=text, fields={"session": session}))
