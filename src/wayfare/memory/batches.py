@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from wayfare.formats.json_reply import without_surrogates
 from wayfare.memory.index import shortened
 from wayfare.memory.likeness import Utterance
 from wayfare.memory.limits import DEFAULT_LIMITS, MemoryLimits
@@ -35,7 +36,7 @@ class Batch:
         never shown: what is not read cannot be taken for the user's wish."""
         new = {id(u) for u in self.said}
         spoken = [u for u in self.around if u.text.strip()]
-        return "\n".join(_line(u, id(u) in new, limits) for u in spoken)
+        return without_surrogates("\n".join(_line(u, id(u) in new, limits) for u in spoken))
 
 
 def plan_batches(
@@ -91,9 +92,9 @@ def _batch(
 
 
 def _pieces(said: Utterance, chars: int) -> list[Utterance]:
-    text = said.text
+    text = without_surrogates(said.text)
     if len(text) <= chars:
-        return [said]
+        return [said if text == said.text else replace(said, text=text)]
     pieces: list[Utterance] = []
     while text:
         cut = len(text)

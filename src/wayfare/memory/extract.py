@@ -15,7 +15,7 @@ import msgspec
 
 from wayfare.errors import ModelError, StoreError
 from wayfare.events import Event, Watch, ignore
-from wayfare.formats.json_reply import reply_objects
+from wayfare.formats.json_reply import reply_objects, without_surrogates
 from wayfare.memory.batches import Batch, plan_batches
 from wayfare.memory.candidate import Candidate, Verdict
 from wayfare.memory.journal import Source
@@ -107,7 +107,7 @@ class Extractor:
         self._store = store
         self._search = search
         self._side_query = side_query
-        self._session = session
+        self._session = without_surrogates(session)
         self._default_scope = default_scope
         self._watch = watch
         self._waiting: Sequence[Utterance] | None = None

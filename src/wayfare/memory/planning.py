@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from wayfare.formats.json_reply import without_surrogates
 from wayfare.memory.candidate import Actor, Candidate, Verdict
 from wayfare.memory.journal import JournalLine, Source
 from wayfare.memory.record import Record, one_line, read_record
@@ -105,7 +106,8 @@ def verdict_line(
     """The journal line for a verdict. It quotes name and description, without secrets."""
 
     def shown(text: str) -> str:
-        return scrub(one_line(text[: SHOWN_CHARS * 4]))[0][:SHOWN_CHARS]
+        flat = one_line(without_surrogates(text[: SHOWN_CHARS * 4]))
+        return scrub(flat)[0][:SHOWN_CHARS]
 
     candidate = verdict.candidate
     said = candidate.evidence

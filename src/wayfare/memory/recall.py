@@ -16,7 +16,7 @@ from anyio.abc import TaskGroup
 
 from wayfare.errors import ModelError, StoreError
 from wayfare.events import Event, Watch, ignore
-from wayfare.formats.json_reply import reply_indices
+from wayfare.formats.json_reply import reply_indices, without_surrogates
 from wayfare.memory.attachment import Attachment, Cited, attach
 from wayfare.memory.folder import Entry
 from wayfare.memory.manifest import Manifest, build_manifest
@@ -240,7 +240,7 @@ class Recall:
 
 def query_of(texts: Sequence[str], turns: int, chars: int) -> str:
     """The user's latest texts, oldest first, their end kept when they are too long."""
-    latest = [text.strip() for text in texts if text.strip()][-turns:]
+    latest = [without_surrogates(text).strip() for text in texts if text.strip()][-turns:]
     joined = "\n\n".join(latest)
     return joined[-chars:]
 

@@ -264,3 +264,16 @@ def test_context_is_what_stands_around() -> None:
 def test_nothing_new_makes_no_batch() -> None:
     assert plan_batches(TABS, 1) == []
     assert plan_batches(talk(("assistant", "x"), ("user", "  ")), 0) == []
+
+
+async def test_halves_of_characters_stop_nothing(place: Workplace) -> None:
+    half = "x \ud83c y"
+    item = tabs(description=f"tabs {half}", body=f"Indents with tabs {half}.")
+    side = Says(json.dumps({"memories": [item]}))
+    store = place.store()
+    made = Extractor(store, side, session=f"s {half}", search=place.search(store))
+    done = await made.run(talk(("user", f"I indent with tabs {half}"), ("tool", half)))
+    assert done is not None
+    assert str(done) == "memory: 1 stored"
+    assert "\ufffd" in place.bodies()["indentation"]
+    assert all("\ud83c" not in asked for asked in side.asked)
