@@ -1,6 +1,9 @@
 # Every recipe sets up what it needs in .venv; nothing is installed outside it.
 PYTHON ?= python3
 BIN := .venv/bin
+# the long ones of recordings/: an Anthropic list, two OpenHands runs, a SWE-agent trajectory
+LONG := recordings/pi-large-session.json $(wildcard recordings/multi_swe_bench_*.json) \
+	recordings/pydicom__pydicom-1458.traj
 DATA ?=
 CASES ?=
 SET ?=
@@ -21,7 +24,7 @@ help:  ## list the recipes
 	@touch $@
 
 run: .venv/run.ready  ## govern the shipped recordings, offline: progress, a table, report.html
-	$(BIN)/wayfare replay recordings --window 50000 --compare window,classic --html report.html
+	$(BIN)/wayfare replay $(LONG) --window 12500 --compare window,classic --html report.html
 
 test: .venv/dev.ready  ## the test suite
 	$(BIN)/python -m pytest -n auto
