@@ -35,9 +35,13 @@ FATES: Final[Mapping[str, Fate]] = {
     "APITimeoutError": "timeout",
     "APIConnectionError": "unreachable",
     "APIResponseValidationError": "garbled",
+    "StreamAlreadyConsumed": "garbled",
+    "MissingDependencyError": "refused",
+    "MutuallyExclusiveAuthError": "auth",
     # anthropic
     "RetryableError": "unreachable",
     "CredentialsError": "auth",
+    "WorkloadIdentityError": "auth",
     "APIWebhookValidationError": "refused",
     # openai
     "OAuthError": "auth",
@@ -50,13 +54,13 @@ FATES: Final[Mapping[str, Fate]] = {
     # both again: what carries an answer, and what is left
     "APIStatusError": "answer",
     "APIError": "answer",
-    "AnthropicError": "auth",
-    "OpenAIError": "auth",
+    "AnthropicError": "refused",
+    "OpenAIError": "refused",
 }
-"""What an SDK's exception class means, for a class or the nearest of its parents.
+"""What an SDK's exception class means, for a class or the nearest of its parents."""
 
-The two bare parents are raised by the clients themselves, when a key is missing or malformed.
-"""
+_BARE: Final = frozenset({"AnthropicError", "OpenAIError"})
+"""Raised as such by the clients themselves, when a key is missing or malformed."""
 
 
 class Garbled(Exception):
@@ -116,6 +120,8 @@ def translated(asked: Asked) -> Generator[None]:
 
 def fate_of(kind: type[BaseException]) -> Fate | None:
     """What an exception class means, None for one that comes from neither SDK nor transport."""
+    if kind.__name__ in _BARE:
+        return "auth"
     for parent in kind.__mro__:
         origin = parent.__module__.partition(".")[0]
         if origin in _SDKS and parent.__name__ in FATES:

@@ -88,6 +88,8 @@ class OpenAIResponsesModel:
         stop = _STOPS.get(assembly.reason, "length") if assembly.status == "incomplete" else "end"
         if message.calls and stop == "end":
             stop = "tools"
+        elif stop == "end" and self._reached_the_limit(request, assembly):
+            stop = "length"
         if any(isinstance(b, Opaque) and b.kind == "refusal" for b in message.blocks):
             stop = "refused"
         reply = Reply(
@@ -106,7 +108,7 @@ class OpenAIResponsesModel:
         at, settings = self._at, self._at.settings
         body: dict[str, Any] = {
             "model": at.model,
-            "input": self._codec.encode(request.messages),
+            "input": self._input(request),
             "max_output_tokens": at.output_tokens(request),
             "store": False,
             "include": ["reasoning.encrypted_content"],
@@ -123,6 +125,19 @@ class OpenAIResponsesModel:
             schema = schema_object(request.schema)
             body["text"] = {"format": {"type": "json_schema", "name": "reply", "schema": schema}}
         return body
+
+    def _reached_the_limit(self, request: Request, assembly: ResponsesAssembly) -> bool:
+        """Whether a reply said to be complete was cut: llama.cpp calls every reply complete."""
+        at = self._at
+        return not at.is_official and assembly.usage.output_tokens >= at.output_tokens(request)
+
+    def _input(self, request: Request) -> list[dict[str, Any]]:
+        """The items; at OpenAI itself without reasoning that only a stored response would know
+        (it answers 404 to an item without encrypted content when nothing is stored)."""
+        items = self._codec.encode(request.messages)
+        if not self._at.is_official:
+            return items
+        return [i for i in items if i.get("type") != "reasoning" or i.get("encrypted_content")]
 
 
 def _tool(tool: ToolSpec) -> dict[str, Any]:

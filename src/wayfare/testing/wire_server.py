@@ -64,11 +64,13 @@ class WireServer:
     Attributes:
         received: every request, in order of arrival.
         left: how many streams the client left before their end.
+        connections: how many connections were opened.
     """
 
     def __init__(self) -> None:
         self.received: list[Received] = []
         self.left = 0
+        self.connections = 0
         self._answers: list[Answered] = []
         self._respond: Respond | None = None
         self._server: asyncio.Server | None = None
@@ -113,6 +115,7 @@ class WireServer:
         await self._server.wait_closed()
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
         task = asyncio.current_task()
         assert task is not None
         self._tasks.add(task)

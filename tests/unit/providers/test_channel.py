@@ -1,0 +1,123 @@
+"""The connection: what is sent, where it is bound, and servers that do not stream."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import anyio
+import pytest
+
+from wayfare.errors import ModelRefused, ModelUnreachable, PromptTooLong
+from wayfare.messages import user
+from wayfare.model import Request
+from wayfare.providers.anthropic import AnthropicModel
+from wayfare.providers.channel import encoded
+from wayfare.providers.keys import Key
+from wayfare.providers.model_settings import ModelSettings
+from wayfare.providers.openai import OpenAIChatModel
+from wayfare.testing.acts import Says
+from wayfare.testing.wire_acts import anthropic_answer, chat_answer
+from wayfare.testing.wire_server import Answered, WireServer
+
+ASKED = Request(messages=(user("hi"),))
+KEY = Key("sk-test", "this test")
+
+
+@pytest.mark.parametrize(
+    ("text", "sent"),
+    [("plain 漢字 ✓", "plain 漢字 ✓"), ("half \ud83d of a pair", "half ? of a pair")],
+)
+def test_no_lone_surrogate_leaves_the_house(text: str, sent: str) -> None:
+    body = {"messages": [{"content": [text, {"\ud83d": text}]}], "n": 1}
+    raw = encoded(body)
+    assert json.loads(raw)["messages"][0]["content"][0] == sent
+    assert b"\\ud83d" not in raw
+
+
+def test_one_model_serves_several_event_loops() -> None:
+    async def ask(model: AnthropicModel | None) -> AnthropicModel:
+        async with WireServer() as server:
+            server.answer(anthropic_answer(Says(text="hello")))
+            model = model or AnthropicModel("claude", key=KEY, base_url=server.base_url)
+            model._channel._base_url = server.base_url  # pyright: ignore  # a new port a server
+            reply = await model.complete(ASKED)
+            assert reply.message.text == "hello"
+            await model.close()
+            return model
+
+    first = anyio.run(ask, None)
+    anyio.run(ask, first)
+
+
+async def test_a_closed_model_can_be_asked_again() -> None:
+    async with WireServer() as server:
+        server.answer(*[anthropic_answer(Says(text=text)) for text in ("one", "two")])
+        model = AnthropicModel("claude", key=KEY, base_url=server.base_url)
+        assert (await model.complete(ASKED)).message.text == "one"
+        await model.close()
+        assert (await model.complete(ASKED)).message.text == "two"
+        await model.close()
+
+
+async def test_the_connection_is_used_again() -> None:
+    async with WireServer() as server:
+        server.answer(*[chat_answer(Says(text="hi"))] * 3)
+        model = OpenAIChatModel("gpt", key=KEY, base_url=f"{server.base_url}/v1")
+        for _ in range(3):
+            await model.complete(ASKED)
+        await model.close()
+        assert server.connections == 1
+
+
+class TestServersThatDoNotStream:
+    async def ask(self, model_kind: Any, answer: Answered) -> Any:
+        async with WireServer() as server:
+            server.answer(answer)
+            url = server.base_url if model_kind is AnthropicModel else f"{server.base_url}/v1"
+            model = model_kind("m", key=KEY, base_url=url)
+            try:
+                return await model.complete(ASKED)
+            finally:
+                await model.close()
+
+    async def test_are_understood(self) -> None:
+        usage = {"input_tokens": 3, "output_tokens": 1}
+        content = [{"type": "text", "text": "whole"}]
+        message = {"type": "message", "content": content, "stop_reason": "end_turn", "usage": usage}
+        reply = await self.ask(AnthropicModel, Answered(body=message))
+        assert (reply.message.text, reply.usage.input_tokens) == ("whole", 3)
+        choice = {"message": {"role": "assistant", "content": "whole"}, "finish_reason": "stop"}
+        reply = await self.ask(OpenAIChatModel, Answered(body={"choices": [choice]}))
+        assert reply.message.text == "whole"
+
+    async def test_may_say_success_and_mean_failure(self) -> None:
+        too_long = {"error": {"message": "prompt is too long: 210000 tokens > 200000 maximum"}}
+        with pytest.raises(PromptTooLong):
+            await self.ask(OpenAIChatModel, Answered(body=too_long))
+        base = {"base_resp": {"status_code": 1004, "status_msg": "login fail"}, "choices": None}
+        with pytest.raises((ModelRefused, ModelUnreachable)):
+            await self.ask(OpenAIChatModel, Answered(body=base))
+
+    async def test_may_answer_with_a_page(self) -> None:
+        page = Answered(
+            body="<html><title>Sign in</title></html>", headers={"content-type": "text/html"}
+        )
+        for kind in (AnthropicModel, OpenAIChatModel):
+            with pytest.raises(ModelRefused, match="Sign in"):
+                await self.ask(kind, page)
+
+
+async def test_extra_fields_and_headers_go_along_over_ours() -> None:
+    async with WireServer() as server:
+        server.answer(anthropic_answer(Says(text="hi")))
+        settings = ModelSettings(
+            extra_body={"temperature": 0.2, "max_tokens": 7}, extra_headers={"x-team": "blue"}
+        )
+        model = AnthropicModel("claude", key=KEY, settings=settings, base_url=server.base_url)
+        await model.complete(ASKED)
+        await model.close()
+        received = server.received[0]
+        assert (received.body["temperature"], received.body["max_tokens"]) == (0.2, 7)
+        assert received.headers["x-team"] == "blue"
+        assert received.headers["authorization"] == "Bearer sk-test"
