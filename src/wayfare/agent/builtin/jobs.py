@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import signal
 import tempfile
@@ -16,9 +15,12 @@ import anyio.to_thread
 from anyio.abc import Process
 
 from wayfare.agent.builtin.process_groups import any_lives, end, members, start
+from wayfare.agent.builtin.results_folder import kept_path
 from wayfare.agent.builtin.spool import Spool
 from wayfare.agent.tools import ToolContext
 
+SPOOLED = "bash"
+"""Files with the whole output of commands begin so."""
 _LINGER_SECONDS = 0.05
 _LOOK_SECONDS = 0.2
 
@@ -143,15 +145,13 @@ class Jobs:
 
     def _spool(self, context: ToolContext) -> Spool:
         """A file for output among the session's results; a temporary one where those cannot be."""
-        name = f"bash_{context.clock.token()}.txt"
-        folder = context.results_folder
         try:
-            _make(folder, context.workspace)
-            return Spool(folder / name, _address(folder / name, context.workspace))
+            return Spool(*kept_path(context, SPOOLED, ".txt"))
         except OSError:
             if self._temporary is None:
                 self._temporary = Path(tempfile.mkdtemp(prefix="wayfare-"))
-            return Spool(self._temporary / name, str(self._temporary / name))
+            path = self._temporary / f"{SPOOLED}_{context.clock.token()}.txt"
+            return Spool(path, str(path))
 
     async def aclose(self) -> None:
         """End every command that runs, all at once, and let go of their outputs."""
@@ -171,25 +171,3 @@ async def left_behind(process: Process) -> Mapping[int, str]:
     # The last parts of a pipe or a substitution may be about to end by themselves.
     await anyio.sleep(_LINGER_SECONDS)
     return members(process.pid)
-
-
-def _make(folder: Path, workspace: Path) -> None:
-    """The folder of results, private and kept out of git.
-
-    Raises:
-        OSError: it cannot be made, or a link leads it out of the workspace.
-    """
-    missing = [p for p in (folder, *folder.parents) if not p.exists()]
-    for path in reversed(missing):
-        path.mkdir(mode=0o700, exist_ok=True)
-    if folder.is_relative_to(workspace):
-        root = os.path.realpath(workspace)
-        if not Path(os.path.realpath(folder)).is_relative_to(root):
-            raise OSError(None, f"{folder} leads out of the workspace")
-        if missing and missing[-1] != folder:
-            ignored = missing[-1] / ".gitignore"
-            ignored.write_text("*\n", encoding="utf-8")
-
-
-def _address(path: Path, workspace: Path) -> str:
-    return path.relative_to(workspace).as_posix() if path.is_relative_to(workspace) else str(path)

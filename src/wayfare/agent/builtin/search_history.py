@@ -11,8 +11,10 @@ from typing import Final
 import anyio.to_thread
 
 from wayfare.agent.builtin.history_pieces import SEARCH, Piece, pieces
+from wayfare.agent.builtin.jobs import SPOOLED
 from wayfare.agent.builtin.line_search import SECONDS, Line, Query, by_python
 from wayfare.agent.builtin.notes import noted
+from wayfare.agent.builtin.results_folder import address
 from wayfare.agent.tools import Tool, ToolContext, ToolOutput, failure, tool
 from wayfare.lexical import Document, Ranking, tokens
 
@@ -191,12 +193,8 @@ def _spooled(context: ToolContext) -> dict[str, str]:
     """Files with the whole output of commands, and their addresses; the newest first."""
     folder = context.results_folder
     try:
-        names = [name for name in os.listdir(folder) if name.startswith("bash_")]
+        names = [name for name in os.listdir(folder) if name.startswith(f"{SPOOLED}_")]
     except OSError:
         return {}
     paths = sorted((folder / name for name in names), key=os.path.getmtime, reverse=True)
-    root = context.workspace
-    return {
-        str(path): path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
-        for path in paths
-    }
+    return {str(path): address(context, path) for path in paths}
