@@ -49,6 +49,20 @@ class Losses:
         if event.name == "archive.missing":
             self.paths.update(dict.fromkeys(str(path) for path in event.fields["paths"]))
 
+    def told(self) -> str:
+        """One line about them; empty when nothing is gone."""
+        return lost_line(tuple(self.paths))
+
+
+def lost_line(paths: Sequence[str]) -> str:
+    """One line about archived results that are gone; empty for none."""
+    if not paths:
+        return ""
+    what = f"the archived result {paths[0]} is"
+    if len(paths) > 1:
+        what = f"{len(paths):,} archived results, such as {paths[0]}, are"
+    return f"wayfare: {what} missing; a note stands in the place of each"
+
 
 async def opened(places: Places, session: str, losses: Losses) -> tuple[Transcript, Resumed]:
     """A session's transcript, for reading only: no lock, nothing written."""

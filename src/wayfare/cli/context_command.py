@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Final
 
 from wayfare import json_text
-from wayfare.cli.addresses import Losses, chosen_session, opened
+from wayfare.cli.addresses import Losses, chosen_session, lost_line, opened
 from wayfare.cli.context_page import Contents, Large, Pile, page
-from wayfare.cli.printing import columns, counted, put, say
+from wayfare.cli.printing import columns, put, say
 from wayfare.context.pipeline import Governor
 from wayfare.context.tool_use import ToolUse, tool_use
 from wayfare.session import Places, looked_at, run_sync, session_names
@@ -27,12 +27,9 @@ def run(session: str, root: Path, *, json: bool) -> None:
         NotFound: no such session in this workspace.
     """
     places = Places(workspace=root.resolve())
-    found = run_sync(_look, places, chosen_session(places, session))
+    found = run_sync(look, places, chosen_session(places, session))
     if found.missing:
-        say(
-            f"wayfare: {counted(len(found.missing), 'archived result')} missing, such as "
-            f"{found.missing[0]}; a note stands in the place of each"
-        )
+        say(lost_line(found.missing))
     if found.unreadable:
         lines = ", ".join(str(number) for number in found.unreadable[:5])
         say(f"wayfare: lines of the log that are no entries were passed over: {lines}")
@@ -45,7 +42,8 @@ def run(session: str, root: Path, *, json: bool) -> None:
         put("\n".join([*page(found, others, columns(sys.stdout)), ""]))
 
 
-async def _look(places: Places, session: str) -> Contents:
+async def look(places: Places, session: str) -> Contents:
+    """What a session's context holds, read without opening it."""
     losses = Losses()
     transcript, read = await opened(places, session, losses)
     governor = await looked_at(transcript)

@@ -43,8 +43,8 @@ def run(address: str, root: Path) -> int:
     sys.stdout.flush()
     sys.stdout.buffer.write(content)
     sys.stdout.buffer.flush()
-    for path in losses.paths:
-        say(f"wayfare: the archived result {path} is missing; a note stands in its place")
+    if losses.paths:
+        say(losses.told())
     return 1 if losses.paths else 0
 
 

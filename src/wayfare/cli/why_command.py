@@ -39,8 +39,8 @@ def run(address: str, root: Path) -> None:
     width = columns(sys.stdout)
     for line in lines:
         put(_wrapped(line, width) + "\n")
-    for path in losses.paths:
-        say(f"wayfare: the archived result {path} is missing")
+    if losses.paths:
+        say(losses.told())
 
 
 async def _lines(places: Places, ref: Ref, losses: Losses) -> list[str]:

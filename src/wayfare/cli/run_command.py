@@ -1,0 +1,168 @@
+"""`wayfare run`: one turn, for scripts and for pipes."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import anyio
+import typer
+
+from wayfare.agent.turn import Ended
+from wayfare.cli.addresses import chosen_session
+from wayfare.cli.model_choice import open_model
+from wayfare.cli.printers import JsonLines, Lines, Printer
+from wayfare.cli.printing import say
+from wayfare.cli.screen.terminal import shows_color
+from wayfare.cli.session_list import note_model
+from wayfare.cli.session_setup import places_of, session_options
+from wayfare.cli.settings_files import Read, left_out_line, own_workspace, read_settings
+from wayfare.clock import Clock, SystemClock
+from wayfare.errors import WayfareError
+from wayfare.events import Event
+from wayfare.session import run_sync
+from wayfare.session.session import Session
+from wayfare.settings import Flag
+
+DONE: Final = 0
+ERROR: Final = 1
+LIMIT: Final = 3
+INTERRUPTED: Final = 130
+_STATUS: Final[Mapping[str, int]] = {
+    "done": DONE,
+    "error": ERROR,
+    "hook": ERROR,
+    "interrupted": INTERRUPTED,
+}
+"""By how a turn ended; whatever else ended it is a limit."""
+NEWEST: Final = "newest"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What is to be done: the task (`-`: from standard input), in which session, told how."""
+
+    task: str
+    session: str = ""
+    json: bool = False
+    partial: bool = False
+    quiet: bool = False
+
+
+def run(root: Path, wanted: Wanted, flags: list[Flag]) -> int:
+    """Run one turn; returns the exit status.
+
+    Raises:
+        BadParameter: there is nothing to do.
+        ConfigError: a setting that is not valid.
+        WayfareError: the session cannot be opened.
+    """
+    task = sys.stdin.read() if wanted.task == "-" else wanted.task
+    if not task.strip():
+        raise typer.BadParameter("the task is empty", param_hint="TASK")
+    read = read_settings(root, flags)
+    if (line := left_out_line(read)) and not wanted.quiet:
+        say(f"wayfare: {line}")
+    try:
+        return run_sync(_run, read, wanted, task)
+    except BrokenPipeError:
+        # Nobody reads any more; what is still buffered must not be tried again at exit.
+        sys.stdout = open("/dev/null", "w")  # noqa: SIM115
+        return ERROR
+
+
+async def _run(read: Read, wanted: Wanted, task: str) -> int:
+    clock = SystemClock()
+    printer = _printer(read, wanted, clock)
+    own_workspace(read)
+    model = open_model(read.settings, clock=clock, watch=printer.tell)
+    session = _session(read, wanted.session)
+    options = await session_options(read, model, watch=printer.tell, ask=None, session=session)
+    try:
+        async with Session.open(**options) as opened:
+            await note_model(opened)
+            _tell_opened(printer, opened)
+            ended = await _turn(opened, task)
+    except WayfareError as error:
+        printer.end(
+            {
+                "ended": "error",
+                "text": str(error),
+                "error": type(error).__name__,
+                "exit_status": ERROR,
+            }
+        )
+        return ERROR
+    finally:
+        close = getattr(model, "close", None)
+        if close is not None:
+            await close()
+    status = _STATUS.get(ended.how, LIMIT)
+    printer.end(
+        {
+            "ended": ended.how,
+            "text": ended.text,
+            "exit_status": status,
+            "session": opened.name,
+            "steps": ended.steps,
+            "usage": asdict(ended.usage),
+            "cost": ended.cost,
+            "currency": model.prices.currency,
+        }
+    )
+    return status
+
+
+def _printer(read: Read, wanted: Wanted, clock: Clock) -> Printer:
+    if wanted.json:
+        return JsonLines(clock=clock, partial=wanted.partial)
+    color = read.settings.terminal.color
+    return Lines(
+        clock=clock,
+        quiet=wanted.quiet,
+        color=(shows_color(sys.stdout, wanted=color), shows_color(sys.stderr, wanted=color)),
+        streaming=sys.stdout.isatty(),
+        thinking=read.settings.terminal.thinking,
+    )
+
+
+def _session(read: Read, wanted: str) -> str:
+    if not wanted:
+        return ""
+    return chosen_session(places_of(read), "" if wanted == NEWEST else wanted)
+
+
+def _tell_opened(printer: Printer, session: Session) -> None:
+    fields: dict[str, Any] = {
+        "session": session.name,
+        "how": session.how,
+        "model": session.model.name,
+        "window_tokens": session.governor.budget.window_tokens,
+        "mode": session.consent.policy.mode,
+    }
+    text = f"session {session.name} ({session.how}), {session.model.name}"
+    printer.tell(Event(name="session.opened", text=text, fields=fields))
+
+
+async def _turn(session: Session, task: str) -> Ended:
+    """The turn; Ctrl-C ends it cleanly, a second one at once."""
+    ended: list[Ended] = []
+    async with anyio.create_task_group() as tasks:
+
+        async def listen() -> None:
+            with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+                async for _ in signals:
+                    if not session.running:
+                        return
+                    session.interrupt()
+
+        tasks.start_soon(listen)
+        try:
+            ended.append(await session.run(task))
+        finally:
+            tasks.cancel_scope.cancel()
+    return ended[0]

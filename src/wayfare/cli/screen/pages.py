@@ -1,0 +1,100 @@
+"""The pages slash commands show: help, context, permissions, sessions, notes, memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from wayfare.cli.screen.slash import COMMANDS
+from wayfare.cli.screen.spans import Line, fitted, neutral, one_line, wrapped
+
+if TYPE_CHECKING:
+    from wayfare.cli.screen.conversation import Conversation
+    from wayfare.session.session import Session
+
+_KEYS: Final = (
+    ("Enter", "send; while a turn runs: queue"),
+    ("Alt-Enter", "a new line; so does \\ at the end"),
+    ("@", "complete a file name"),
+    ("Ctrl-C", "interrupt; twice: leave"),
+    ("Ctrl-R", "search what was typed before"),
+)
+_FILE_LINES: Final = 60
+
+
+def help_lines(columns: int) -> list[Line]:
+    """Slash commands and keys."""
+    rows = [(f"/{one.name} {one.argument}".strip(), one.text) for one in COMMANDS]
+    return [_row(left, right, columns) for left, right in (*rows, *_KEYS)]
+
+
+def _row(left: str, right: str, columns: int) -> Line:
+    if columns < 44:
+        return fitted((("bold", left), ("dim", f" {right}")), columns)
+    return fitted((("bold", f"  {left:<20}"), ("dim", f" {right}")), columns)
+
+
+async def context_lines(session: Session, columns: int) -> list[Line]:
+    """What fills the window."""
+    from wayfare.cli.context_command import look
+    from wayfare.cli.context_page import page
+
+    found = await look(session.places, session.name)
+    return [fitted((("", line),), columns) for line in page(found, [], columns)]
+
+
+def permission_lines(talk: Conversation) -> list[Line]:
+    """The mode and every rule."""
+    from wayfare.cli.session_setup import rules_of
+
+    columns = talk.front.columns
+    session = talk.session
+    rules = session.consent.policy.rules if session is not None else rules_of(talk.read.loaded)
+    lines = wrapped(f"mode {talk.status.mode}; another: /permissions MODE", columns)
+    if not rules:
+        return [*lines, *wrapped("no rules of your own", columns, style="dim")]
+    return [*lines, *(fitted((("dim", f"  {one_line(str(rule))}"),), columns) for rule in rules)]
+
+
+def session_lines(talk: Conversation, present: str) -> list[Line]:
+    """The other sessions of the workspace, the newest first."""
+    from wayfare.cli.session_list import lines, listed
+    from wayfare.cli.session_setup import places_of
+    from wayfare.session import session_names
+
+    places = places_of(talk.read)
+    names = [name for name in reversed(session_names(places)) if name != present][:10]
+    if not names:
+        return wrapped("no other sessions here", talk.front.columns, style="dim")
+    rows = lines([listed(places, name) for name in names], talk.front.columns)
+    return [*((("", row),) for row in rows), (("dim", "go on with one: /resume SESSION"),)]
+
+
+def file_lines(talk: Conversation, what: str) -> list[Line]:
+    """The session's notes, or the memory's index."""
+    columns = talk.front.columns
+    if what == "memory":
+        path = talk.read.workspace / talk.read.settings.folders.memory / "MEMORY.md"
+        nothing = "nothing is remembered in this workspace yet"
+    elif talk.session is None:
+        return wrapped(
+            "no notes yet: the session begins with your first words", columns, style="dim"
+        )
+    else:
+        path = talk.session.places.folder(talk.session.name) / "notes.md"
+        nothing = "no notes yet: they begin when the session grows"
+    text = _text(path)
+    if not text.strip():
+        return wrapped(nothing, columns, style="dim")
+    lines = wrapped(neutral(text), columns)
+    if len(lines) > _FILE_LINES:
+        more = f"… and {len(lines) - _FILE_LINES} more lines in {path}"
+        lines = [*lines[:_FILE_LINES], *wrapped(more, columns, style="dim")]
+    return lines
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8", "replace")
+    except OSError:
+        return ""

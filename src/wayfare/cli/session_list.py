@@ -1,0 +1,116 @@
+"""What can be said of sessions without opening them, read from their logs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from wayfare import json_text
+from wayfare.cli.printing import short
+from wayfare.cli.screen.spans import cut, one_line
+from wayfare.session import Places
+
+if TYPE_CHECKING:
+    from wayfare.session.session import Session
+
+_HEAD_BYTES: Final = 1 << 18
+"""The first words of a session stand in its first lines."""
+_USAGE: Final = re.compile(rb'"usage":\[(\d+),(\d+),(\d+),(\d+)\]\}\n')
+_MODEL: Final = re.compile(rb'"name":"model","detail":\{"model":("(?:[^"\\]|\\.)*")')
+_TURN: Final = re.compile(rb'"name":"turn","detail":\{"ended":"(\w+)"')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """One session: its name, when it was written last (unix seconds), its first words, its size,
+    the tokens its context took at the last reply, the model that answered last, how its last turn
+    ended."""
+
+    session: str
+    time: float
+    first_words: str
+    messages: int
+    bytes: int
+    context_tokens: int
+    model: str
+    ended: str
+
+
+def listed(places: Places, name: str) -> Listed:
+    """What the list says of a session, read from its log without opening it."""
+    log = places.log(name)
+    content = log.read_bytes()
+    usages = _USAGE.findall(content)
+    models = _MODEL.findall(content)
+    turns = _TURN.findall(content)
+    return Listed(
+        session=name,
+        time=log.stat().st_mtime,
+        first_words=_first_words(content[:_HEAD_BYTES]),
+        messages=content.count(b'{"kind":"message"'),
+        bytes=len(content),
+        context_tokens=sum(map(int, usages[-1])) if usages else 0,
+        model=str(json_text.loads(models[-1])) if models else "",
+        ended=turns[-1].decode() if turns else "",
+    )
+
+
+def _first_words(head: bytes) -> str:
+    """The first thing the person said."""
+    for line in head.splitlines():
+        if b'"origin":"user"' not in line:
+            continue
+        try:
+            entry = cast("Mapping[str, Any]", json_text.loads(line))
+        except ValueError:
+            continue
+        words = " ".join(_texts(entry.get("wire")))
+        if words.strip():
+            return one_line(words).strip()
+    return ""
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """The texts of a message in any wire format."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for item in cast("list[Any]", value):
+            yield from _texts(item)
+    elif isinstance(value, Mapping):
+        table = cast("Mapping[str, Any]", value)
+        if "content" in table:
+            yield from _texts(table["content"])
+        elif isinstance(table.get("text"), str):
+            yield table["text"]
+
+
+def lines(found: list[Listed], width: int | None) -> list[str]:
+    """The list; `width` is the terminal's, None: nothing is cut."""
+    rows: list[str] = []
+    for one in found:
+        when = datetime.fromtimestamp(one.time).astimezone().strftime("%Y-%m-%d %H:%M")
+        size = f"{short(one.context_tokens)} tokens" if one.context_tokens else short(one.bytes)
+        facts = [f"{one.messages} msgs", size, one.model]
+        if one.ended not in ("", "done"):
+            facts.append(one.ended)
+        row = f"{one.session}  {when}  {', '.join(fact for fact in facts if fact)}"
+        said = f"    {one.first_words or '(nothing said yet)'}"
+        rows += [
+            row if width is None else cut(row, width),
+            said if width is None else cut(said, width),
+        ]
+    return rows
+
+
+async def note_model(session: Session) -> None:
+    """Note in the log which model answers, where it is another than the last one noted."""
+    log = session.places.log(session.name)
+    known: list[bytes] = []
+    if session.how == "resumed" and log.is_file():
+        known = _MODEL.findall(log.read_bytes())
+    if not known or json_text.loads(known[-1]) != session.model.name:
+        await session.governor.transcript.mark("model", {"model": session.model.name})

@@ -1,0 +1,145 @@
+"""The settings of a command: which files, whether the workspace is trusted, which flags."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wayfare.settings import FILE_NAME, Flag, Loaded, Settings, load, project_file, user_file
+
+if TYPE_CHECKING:
+    from wayfare.agent.trust import Shipped
+
+_DEFAULT = Settings().folders
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Read:
+    """Settings as a command finds them.
+
+    Attributes:
+        loaded: What holds, and where it came from.
+        workspace: The root.
+        user: The user's settings file; it need not be there.
+        trusted: Whether the person trusts what the workspace brings along.
+        ships: Kinds of things it brings along: `settings`, `hooks`, `records`, `transcripts`.
+    """
+
+    loaded: Loaded
+    workspace: Path
+    user: Path
+    trusted: bool
+    ships: tuple[str, ...] = ()
+
+    @property
+    def settings(self) -> Settings:
+        """What holds."""
+        return self.loaded.settings
+
+
+def read_settings(
+    root: Path, flags: Iterable[Flag] = (), *, environ: Mapping[str, str] | None = None
+) -> Read:
+    """Read the settings for a workspace.
+
+    Raises:
+        ConfigError: the workspace is no folder, or a setting is not valid; see `settings.load`.
+    """
+    from wayfare.errors import ConfigError
+
+    workspace = root.resolve()
+    if not workspace.is_dir():
+        raise ConfigError(f"{root} is no folder", setting="root", value=str(root))
+    user = user_file()
+    found = brought_along(workspace)
+    trusted = found is None or is_trusted(found)
+    loaded = load(
+        workspace=workspace,
+        user=user,
+        environ=os.environ if environ is None else environ,
+        flags=flags,
+        trusted=trusted,
+    )
+    ships = () if found is None else found.kinds
+    return Read(loaded=loaded, workspace=workspace, user=user, trusted=trusted, ships=ships)
+
+
+def brought_along(workspace: Path) -> Shipped | None:
+    """What a workspace brings along that has to be trusted; None for nothing.
+
+    Trust is about what somebody else put there, so it is asked by the default names of the
+    folders: settings of the workspace could otherwise hide them.
+    """
+    folders = (_DEFAULT.memory, _DEFAULT.transcripts)
+    if project_file(workspace) is None and not any((workspace / f).is_dir() for f in folders):
+        return None
+    from wayfare.agent.trust import shipped
+
+    found = shipped(workspace, records=_DEFAULT.memory, transcripts=_DEFAULT.transcripts)
+    return None if found.empty else found
+
+
+def is_trusted(found: Shipped) -> bool:
+    """Whether the person trusts just this."""
+    from wayfare.agent.trust import TrustStore, state_folder
+
+    return TrustStore(folder=state_folder()).trusts(found)
+
+
+def trust(workspace: Path) -> Shipped:
+    """Note that the person trusts what the workspace brings along now.
+
+    Raises:
+        WriteFailed: it could not be noted.
+    """
+    import time
+
+    from wayfare.agent.trust import TrustStore, shipped, state_folder
+
+    found = shipped(workspace, records=_DEFAULT.memory, transcripts=_DEFAULT.transcripts)
+    TrustStore(folder=state_folder()).trust(found, at_seconds=time.time())
+    return found
+
+
+def distrust(workspace: Path) -> None:
+    """Take trust back.
+
+    Raises:
+        WriteFailed: it could not be noted.
+    """
+    from wayfare.agent.trust import TrustStore, state_folder
+
+    TrustStore(folder=state_folder()).forget(workspace)
+
+
+def own_workspace(read: Read) -> None:
+    """Note that what appears in an empty workspace from now on is the person's own."""
+    from wayfare.errors import WriteFailed
+
+    if not read.ships and brought_along(read.workspace) is None:
+        try:
+            trust(read.workspace)
+        except WriteFailed:
+            return  # then the person is asked once wayfare has written here
+
+
+def left_out_line(read: Read) -> str:
+    """One line for a person about what an untrusted workspace may not do; empty when there is none."""
+    if read.trusted or not read.ships:
+        return ""
+    kinds = " and ".join(
+        [", ".join(read.ships[:-1]), read.ships[-1]] if read.ships[1:] else read.ships
+    )
+    count = len(read.loaded.left_out)
+    settings = "1 setting is" if count == 1 else f"{count} settings are"
+    some = f"; {settings} left out" if count else ""
+    return f"this workspace brings {kinds} and is not trusted{some}: wayfare trust, if it is yours"
+
+
+def names_of_files(read: Read) -> list[str]:
+    """The settings files there are or may be, for people."""
+    project = project_file(read.workspace) or read.workspace / FILE_NAME
+    return [str(read.user), str(project)]
