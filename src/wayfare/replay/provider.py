@@ -57,6 +57,7 @@ class SimulatedProvider:
         self._known: dict[int, tuple[object, bytes, int]] = {}
         self._cached: list[bytes] = []
         self._at: float | None = None
+        self._grown = 0
 
     def send(
         self, messages: Sequence[Mapping[str, Any]], fixed: str, output_tokens: int, now: float
@@ -75,6 +76,21 @@ class SimulatedProvider:
         self._cached, self._at = keys, now
         return Usage(
             cache_read_tokens=read, cache_write_tokens=sent - read, output_tokens=output_tokens
+        )
+
+    def grow(self, added_tokens: int, output_tokens: int, now: float) -> Usage:
+        """Take a request that is the last one with `added_tokens` more behind it.
+
+        The same as `send` for a history that only grows, without looking at it again.
+        """
+        alive = self._at is not None and now - self._at <= self._cache_seconds
+        read = self._grown if alive and self._grown >= _LEAST_CACHED_TOKENS else 0
+        self._grown += added_tokens
+        self._at = now
+        return Usage(
+            cache_read_tokens=read,
+            cache_write_tokens=self._grown - read,
+            output_tokens=output_tokens,
         )
 
     def count(self, messages: Sequence[Mapping[str, Any]]) -> int:

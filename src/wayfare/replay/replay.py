@@ -200,10 +200,12 @@ class Replay:
         while at < len(self._messages):
             self._move(clock, at)
             stop = runs.get(at)
-            if stop is None:
-                await governor.add([self._messages[at]])
-                tally.entered_tokens += provider.count(self._recording.messages[at : at + 1])
-                at += 1
+            if stop is None or not len(governor.view):
+                # What a recording that opens with a reply was asked is not in it.
+                stop = stop or at + 1
+                await governor.add(self._messages[at:stop])
+                tally.entered_tokens += provider.count(self._recording.messages[at:stop])
+                at = stop
                 continue
             usage = await self._step(governor, provider, clock, tally, index, at, stop)
             await governor.add(self._messages[at:stop], usage=usage)
@@ -337,20 +339,18 @@ class Replay:
         provider = SimulatedProvider(window_tokens=1 << 40, reserve_tokens=0)
         clock = MovableClock(next((t for t in self._recording.times if t is not None), 1.7e9))
         usage = Usage()
-        history: list[dict[str, Any]] = []
-        at = 0
         runs = dict(step_starts(self._messages))
+        added = provider.count([{"text": self._fixed}])
+        at = 0
         while at < len(self._messages):
             self._move(clock, at)
             stop = runs.get(at)
-            if stop is not None:
-                output = provider.count(self._recording.messages[at:stop])
-                answer = provider.send(history, self._fixed, output, clock.now())
-                assert isinstance(answer, Usage)
-                usage += answer
-            stop = stop or at + 1
-            history.extend(self._recording.messages[at:stop])
-            at = stop
+            entered = provider.count(self._recording.messages[at : stop or at + 1])
+            if stop is not None and at:
+                usage += provider.grow(added, entered, clock.now())
+                added = 0
+            added += entered
+            at = stop or at + 1
         return _cost(usage)
 
 

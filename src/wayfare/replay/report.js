@@ -283,8 +283,9 @@
     const cuts = [...byPixel].sort(([, a], [, b]) => b.saved - a.saved)
       .map(([place, batch]) => ({ place, batch, high: y(batch.before), low: y(batch.after) }));
     const dense = cuts.length > inner / 8;
+    if (dense) cuts.length = Math.floor(inner / 16);
     for (const { place, high, low } of cuts) {
-      draw(svg, "line", { class: "cut", x1: place, x2: place, y1: high, y2: low - 3, opacity: dense ? 0.45 : 1 });
+      draw(svg, "line", { class: "cut", x1: place, x2: place, y1: high, y2: low - 3, opacity: dense ? 0.55 : 1 });
       if (!dense) draw(svg, "path", { class: "cut-head", d: `M${place} ${low}l-3.2 -6h6.4z` });
     }
     let labels = Math.max(4, Math.floor(inner / 60));

@@ -295,8 +295,9 @@ def reading() -> str:
             "the drawing",
             "One step of the staircase is one request: its height is what the provider counted, "
             "split by who authored it (shares as the runtime's own meter sees them). An arrow "
-            "leads from the size before an edit to the size after it; the lanes below say which "
-            "pass made it. The dotted line is what a request would hold had nothing been edited.",
+            "leads from the size before an edit to the size after it (where too many stand side by "
+            "side, the largest; zooming in shows the others); the lanes below say which pass made "
+            "it. The dotted line is what a request would hold had nothing been edited.",
         ),
         ("limit, window", "Passes start above the limit; the provider refuses beyond the window."),
         (

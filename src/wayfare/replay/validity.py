@@ -289,13 +289,15 @@ def _bad_arguments(arguments: object) -> Iterator[str]:
 
 
 def _repeated(ids: Sequence[str], what: str = "calls") -> Iterator[str]:
+    if len(set(ids)) == len(ids):
+        return
     for id, count in Counter(ids).items():
         if count > 1:
             yield f"pairs: {count} {what} share the id {id!r}"
 
 
 def _unpaired(calls: Sequence[str], answers: Sequence[str], at: int) -> Iterator[str]:
-    if Counter(calls) == Counter(answers):
+    if tuple(calls) == tuple(answers) or Counter(calls) == Counter(answers):
         return
     for id in (Counter(calls) - Counter(answers)).elements():
         yield f"pairs: no result for the call {id!r} (message {at})"

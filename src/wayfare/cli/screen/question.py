@@ -1,0 +1,148 @@
+"""Permission questions: what is asked, what `always` would allow, what the answer means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from wayfare.agent.consent import Decided, Question
+from wayfare.agent.policy import Policy, Rule, ToolUse
+from wayfare.cli.screen.spans import Line, fitted, neutral, one_line, wrapped
+
+_SHOWN_LINES: Final = 12
+"""Lines of a command or of a changed text that are shown; what is longer is said to be."""
+_SUBCOMMANDS: Final = frozenset(
+    """git npm pnpm yarn npx cargo go uv poetry pip pip3 docker podman kubectl make just gh dotnet
+    gradle mvn bundle rails composer terraform helm systemctl brew apt conda python python3 node
+    deno bun""".split()
+)
+"""Programs whose first argument says what they do: `always` keeps to that one."""
+_WHOLE_LINE: Final = frozenset(
+    """rm rmdir dd mkfs shred truncate chmod chown chgrp kill pkill killall sudo su doas ssh scp
+    rsync curl wget nc sh bash zsh dash fish eval exec source xargs find env perl ruby php awk sed
+    crontab at mount umount reboot shutdown""".split()
+)
+"""Programs that can do anything, or harm: `always` keeps to the very same line."""
+
+
+def always(use: ToolUse, policy: Policy) -> tuple[Rule, ...]:
+    """Rules under which a call like this would not be asked about again in this session.
+
+    Empty where none would do, such as for a guarded file: then only this call can be allowed.
+    """
+    rules = _proposed(use)
+    if not rules:
+        return ()
+    from wayfare.agent.permissions import weigh
+
+    allowed = replace(policy, rules=(*policy.rules, *rules))
+    return rules if weigh(use, allowed).decision == "allow" else ()
+
+
+def _proposed(use: ToolUse) -> tuple[Rule, ...]:
+    if use.command is not None:
+        return _for_commands(use.name, use.command)
+    if use.paths:
+        return (Rule(decision="allow", tool=use.name, pattern="**", source="session"),)
+    return (Rule(decision="allow", tool=use.name, source="session"),)
+
+
+def _for_commands(tool: str, line: str) -> tuple[Rule, ...]:
+    from wayfare.agent.shell.reading import reads
+    from wayfare.agent.shell.values import Reads, Unparsed
+    from wayfare.agent.shell_commands import commands
+
+    found = commands(line)
+    if isinstance(found, Unparsed):
+        return ()
+    patterns: dict[str, None] = {}
+    for command in found:
+        if not command.words or isinstance(reads(command), Reads):
+            continue
+        if command.dynamic or command.elevated or command.wrappers:
+            return ()
+        patterns[_pattern([word.shown for word in command.words], command.name)] = None
+    return tuple(
+        Rule(decision="allow", tool=tool, pattern=one, source="session") for one in patterns
+    )
+
+
+def _pattern(words: list[str], name: str) -> str:
+    if name in _WHOLE_LINE:
+        return " ".join(words)
+    if name in _SUBCOMMANDS:
+        given = words[1] if len(words) > 1 else ""
+        if not given or given.startswith("-") and name.startswith(("python", "node")):
+            return " ".join(words[:3]) if given == "-m" else " ".join(words)
+        return " ".join(words[:2]) + ":*" if not given.startswith("-") else " ".join(words)
+    return words[0] + ":*"
+
+
+def rule_text(rules: tuple[Rule, ...]) -> str:
+    """The rules as a settings file would have them."""
+    return ", ".join(f"{r.tool}({r.pattern})" if r.pattern else r.tool for r in rules)
+
+
+def question_lines(question: Question, rules: tuple[Rule, ...], columns: int) -> list[Line]:
+    """What is asked, with the whole command or the change, and the answers there are."""
+    use = question.use
+    lines: list[Line] = [fitted((("warn", "? "), ("bold", use.name)), columns)]
+    lines += _shown(use, columns)
+    lines += wrapped(question.reason, columns - 2, style="dim", lead="  ")
+    lines.append(fitted((("bold", "  y"), ("", " yes  "), ("bold", "n"), ("", " no")), columns))
+    if rules:
+        text = f"  always in this session: {rule_text(rules)}"
+        first, *rest = wrapped(text.strip(), columns - 4)
+        lines.append((("bold", "  a"), ("", " "), *first))
+        lines += [(("", "    "), *line) for line in rest]
+    return lines
+
+
+def _shown(use: ToolUse, columns: int) -> list[Line]:
+    if use.command is not None:
+        return _cut(wrapped(use.command, columns - 2, lead="  "))
+    lines: list[Line] = []
+    for name, value in use.input.items():
+        text = value if isinstance(value, str) else repr(value)
+        if "\n" not in text and len(text) < columns:
+            lines.append(fitted((("dim", f"  {one_line(name)} "), ("", one_line(text))), columns))
+        else:
+            lines += _change(name, text, use.input, columns)
+    return lines
+
+
+def _change(name: str, text: str, given: Mapping[str, Any], columns: int) -> list[Line]:
+    """A long text: what is taken out and what comes in are told apart."""
+    old, new = "old" in name, "new" in name and any("old" in other for other in given)
+    style, mark = ("bad", "- ") if old else ("good", "+ ") if new else ("", "  ")
+    rows: list[Line] = [
+        fitted(((style, f"  {mark}{line}"),), columns) for line in neutral(text).splitlines()
+    ]
+    return _cut([(("dim", f"  {one_line(name)}"),), *rows])
+
+
+def _cut(lines: list[Line]) -> list[Line]:
+    if len(lines) <= _SHOWN_LINES:
+        return lines
+    return [*lines[:_SHOWN_LINES], (("dim", f"  … {len(lines) - _SHOWN_LINES} more lines"),)]
+
+
+def decided(key: str, rules: tuple[Rule, ...]) -> Decided | None:
+    """What a key answers; None for one that answers nothing."""
+    if key in ("y", "Y"):
+        return Decided(allow=True)
+    if key in ("a", "A") and rules:
+        return Decided(allow=True, rules=rules)
+    if key in ("n", "N"):
+        return Decided(allow=False)
+    return None
+
+
+def answer_line(question: Question, answer: Decided, columns: int) -> Line | None:
+    """What stays of an answer; None for a plain yes, of which the call itself is the sign."""
+    if answer.rules:
+        return fitted((("dim", f"· allowed in this session: {rule_text(answer.rules)}"),), columns)
+    if not answer.allow:
+        return fitted((("dim", f"· said no to {question.use.name}"),), columns)
+    return None
