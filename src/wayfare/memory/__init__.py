@@ -17,6 +17,7 @@ from wayfare.memory.limits import MemoryLimits
 from wayfare.memory.memory_store import MemoryStore
 from wayfare.memory.notices import Offered
 from wayfare.memory.recall import Prefetch, Recall, Recalled
+from wayfare.memory.recall_source import RecallSource
 from wayfare.memory.record import Record, RecordFile, read_record
 from wayfare.memory.review import approve, decline
 from wayfare.memory.scopes import project_memory, project_root, user_memory
@@ -46,6 +47,7 @@ __all__ = [
     "Offered",
     "Prefetch",
     "Recall",
+    "RecallSource",
     "Recalled",
     "Record",
     "RecordFile",

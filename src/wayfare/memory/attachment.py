@@ -55,6 +55,8 @@ class Attachment:
 def attach(
     found: RecordFile,
     *,
+    key: str = "",
+    address: str = "",
     age_seconds: float | None,
     author: str,
     today: date,
@@ -65,6 +67,8 @@ def attach(
 
     Args:
         found: The record as it stands in its file.
+        key: What tells it from the records of other memories; empty: its file.
+        address: Where the reader finds the whole of it; empty: in the project's memory.
         age_seconds: Since its last change; None: unknown.
         author: Who changed it last, as the journal names actors.
         today: For `expires`.
@@ -80,17 +84,22 @@ def attach(
     if body:
         lines += ["", body]
     if cut:
-        lines.append(f"… (cut here; the whole record is in .memory/{found.file})")
+        lines.append(f"… (cut here; the whole record is in {address or f'.memory/{found.file}'})")
     text = fenced(
         "memory",
         "\n".join(lines),
-        file=found.file,
+        file=key or found.file,
         type=record.type,
         age="unknown" if age_seconds is None else age(age_seconds),
         trust=_AUTHORS.get(author, author),
     )
     return Attachment(
-        file=found.file, name=record.name, sha256=found.sha256, text=text, cut=cut, doubts=doubts
+        file=key or found.file,
+        name=record.name,
+        sha256=found.sha256,
+        text=text,
+        cut=cut,
+        doubts=doubts,
     )
 
 

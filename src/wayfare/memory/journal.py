@@ -41,7 +41,7 @@ class JournalLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """One line. `op` says what it is:
 
     `begin`, `put`, `delete`, `commit`, `applied`, `rollback`: a transaction, by its `tx`; `begin`
-    lists all its `files` with the hashes they shall have (empty: gone).
+    lists all its `files` with the hashes they shall have (empty: gone) and the `scope` written to.
     `external`: a file changed beside us (`after_hash` None: it is gone).
     `found`: a file that was there when the journal began.
     `verdict`: what the gate said; `outcome`, `reason`, `name`.
@@ -73,6 +73,7 @@ class JournalLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     stone: Stone | None = None
     index_hash: str | None = None
     files: dict[str, str] = {}
+    scope: str = ""
 
 
 class Numbered(msgspec.Struct, frozen=True, kw_only=True):

@@ -49,6 +49,7 @@ class MemoryStore:
     Args:
         storage: Where it stands.
         holder: Who writes, as others are told; must differ between sessions.
+        scope: `project` or `user`; stamped on every transaction.
         limits: See `MemoryLimits`.
         scanner: Additional search for secrets.
         watch: Told what happens (`memory.stored`, `memory.edited`, `memory.recovered`, ...).
@@ -61,6 +62,7 @@ class MemoryStore:
         storage: MemoryStorage,
         *,
         holder: str,
+        scope: str = "project",
         limits: MemoryLimits = DEFAULT_LIMITS,
         clock: Clock | None = None,
         scanner: Scanner | None = None,
@@ -82,6 +84,7 @@ class MemoryStore:
             self.journal,
             MemoryView(),
             holder=holder,
+            scope=scope,
             limits=limits,
             clock=self.clock,
             watch=watch,

@@ -21,9 +21,9 @@ from wayfare.memory.attachment import Attachment, Cited, attach
 from wayfare.memory.folder import Entry
 from wayfare.memory.manifest import Manifest, build_manifest
 from wayfare.memory.memory_store import MemoryStore
-from wayfare.memory.search import MemorySearch
+from wayfare.memory.recall_source import RecallSource
+from wayfare.memory.search import Found, MemorySearch
 from wayfare.memory.side_query import SideQuery, fenced, prompt_text
-from wayfare.memory.slug import name_key
 
 SELECTION_SCHEMA: Mapping[str, Any] = {
     "type": "object",
@@ -64,9 +64,10 @@ class Recall:
     """Chooses and attaches records for one workspace.
 
     Args:
-        store: The records.
+        store: The project's records.
         search: Their words, for narrowing and for the fallback.
         side_query: Chooses; None: the words always do.
+        also: Further memories to choose from, such as the user's own.
         exists: Whether a path a record cites is there; None: paths are not checked.
         watch: Told when the words had to choose.
     """
@@ -77,11 +78,12 @@ class Recall:
         search: MemorySearch,
         side_query: SideQuery | None,
         *,
+        also: Sequence[RecallSource] = (),
         exists: Cited | None = None,
         watch: Watch = ignore,
     ) -> None:
         self._store = store
-        self._search = search
+        self._sources = (RecallSource(store=store, search=search), *also)
         self._side_query = side_query
         self._exists = exists
         self._watch = watch
@@ -105,9 +107,9 @@ class Recall:
         Raises:
             NotFound: the memory folder is there and cannot be read.
         """
-        await self._store.refresh()
-        await self._sync()
-        entries = self.candidates()
+        for source in self._sources:
+            await source.refresh(self._watch)
+        entries = [entry for source in self._sources for entry in source.candidates()]
         query = query_of(texts, self._store.limits.recall_query_turns, self._query_chars)
         manifest = self._manifest(entries, query)
         standing = [e.file for e in entries if e.always]
@@ -117,7 +119,8 @@ class Recall:
             chosen, how, failure, request = await self._choose(query, manifest, timeout_seconds)
         files = tuple(dict.fromkeys([*standing, *chosen]))
         attachments, left_out = await self._attach(files, visible, spent_bytes)
-        self._store.note_use([a.file for a in attachments])
+        for source in self._sources:
+            source.store.note_use([source.file(a.file) for a in attachments if source.has(a.file)])
         return Recalled(
             how=how,
             files=files,
@@ -127,18 +130,6 @@ class Recall:
             failure=failure,
             request=request,
         )
-
-    def candidates(self) -> list[Entry]:
-        """Records that may be recalled, in order: those another one supersedes are not."""
-        entries = self._store.folder.in_order()
-        over = {name_key(name) for e in entries for name in e.supersedes}
-        if not over:
-            return entries
-        return [
-            e
-            for e in entries
-            if name_key(e.name) not in over and name_key(e.file.removesuffix(".md")) not in over
-        ]
 
     @property
     def _query_chars(self) -> int:
@@ -151,7 +142,7 @@ class Recall:
         return build_manifest(
             entries,
             now=self._store.clock.now(),
-            when=self._store.changed_at,
+            when=self._changed_at,
             likely=likely,
             limits=self._store.limits,
         )
@@ -194,48 +185,48 @@ class Recall:
         left: list[tuple[str, str]] = []
         chars, size = 0, spent_bytes
         today = datetime.fromtimestamp(self._store.clock.now(), UTC).date()
-        for file in files:
-            entry = self._store.entries.get(file)
-            found = None if entry is None else await self._store.read(file)
-            if entry is None or found is None:
-                left.append((file, "it is gone"))
+        for key in files:
+            source = next((one for one in self._sources if one.has(key)), None)
+            read = None if source is None else await source.read(key)
+            if source is None or read is None:
+                left.append((key, "it is gone"))
                 continue
-            if (file, found.sha256) in visible:
-                left.append((file, "it is in the context already"))
+            entry, found = read
+            if (key, found.sha256) in visible:
+                left.append((key, "it is in the context already"))
                 continue
+            changed = source.store.changed_at(entry)
             one = attach(
                 found,
-                age_seconds=self._store.clock.now() - changed
-                if (changed := self._store.changed_at(entry))
-                else None,
-                author=self._store.state.authors.get(file, "external"),
+                key=key,
+                address=f"{source.address}{entry.file}",
+                age_seconds=self._store.clock.now() - changed if changed else None,
+                author=source.store.state.authors.get(entry.file, "external"),
                 today=today,
                 exists=self._exists,
                 limits=limits,
             )
             if chars + len(one.text) > limits.recall_turn_chars:
-                left.append((file, "the turn's room is used up"))
+                left.append((key, "the turn's room is used up"))
             elif size + one.size_bytes > limits.recall_session_bytes:
-                left.append((file, "the session's room is used up"))
+                left.append((key, "the session's room is used up"))
             else:
                 attached.append(one)
                 chars += len(one.text)
                 size += one.size_bytes
         return tuple(attached), tuple(left)
 
-    def _rank(self, query: str, count: int, *, floor: float | None = None) -> list[Any]:
-        try:
-            if floor is None:
-                return list(self._search.rank(query, count))
-            return list(self._search.rank(query, count, floor=floor))
-        except StoreError:
-            return []
+    def _changed_at(self, entry: Entry) -> float:
+        for source in self._sources:
+            if source.has(entry.file):
+                return source.store.changed_at(source.store.entries[source.file(entry.file)])
+        return 0.0
 
-    async def _sync(self) -> None:
-        try:
-            await self._search.sync()
-        except StoreError as error:
-            self._watch(Event(name="memory.search_failed", text=str(error)))
+    def _rank(self, query: str, count: int, *, floor: float | None = None) -> list[Found]:
+        found = [one for source in self._sources for one in source.rank(query, count, floor)]
+        if len(self._sources) > 1:
+            found.sort(key=lambda one: -one.strength)
+        return found[:count]
 
 
 def query_of(texts: Sequence[str], turns: int, chars: int) -> str:

@@ -59,11 +59,19 @@ def transaction_lines(
     reason: str,
     source: Source | None,
     index_hash: str | None,
+    scope: str = "",
 ) -> list[JournalLine]:
     """The lines of a whole transaction, to be appended at once."""
     files = {c.file: "" if c.after is None else digest(c.after) for c in changes}
     begin = JournalLine(
-        op="begin", at=at, tx=tx, actor=actor, reason=reason, source=source, files=files
+        op="begin",
+        at=at,
+        tx=tx,
+        actor=actor,
+        reason=reason,
+        source=source,
+        files=files,
+        scope=scope,
     )
     puts = [
         change_line(

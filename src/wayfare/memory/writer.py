@@ -50,6 +50,7 @@ class Writer:
         view: MemoryView,
         *,
         holder: str,
+        scope: str,
         limits: MemoryLimits,
         clock: Clock,
         watch: Watch,
@@ -58,6 +59,7 @@ class Writer:
         self._storage = storage
         self._journal = journal
         self._holder = holder
+        self._scope = scope
         self._limits = limits
         self._clock = clock
         self._watch = watch
@@ -135,6 +137,7 @@ class Writer:
                 reason=reason,
                 source=source,
                 index_hash=wanted,
+                scope=self._scope,
             )
         if lines:
             await self._journal.append(lines)

@@ -91,6 +91,13 @@ async def test_a_new_record_gets_a_file_an_index_line_and_a_history(bench: Bench
     assert [e.text for e in bench.told("memory.stored")] == ["memory: 1 stored"]
 
 
+async def test_the_scope_is_stamped_on_what_is_written(bench: Bench) -> None:
+    store = MemoryStore(bench.storage(), holder="one", clock=bench.clock, scope="user")
+    await store.offer([wanted("a")], actor="user")
+    lines = await store.journal.read()
+    assert [n.line.scope for n in lines if n.line.op == "begin"] == ["user"]
+
+
 async def test_another_store_sees_what_was_written(bench: Bench) -> None:
     one, two = bench.store("one"), bench.store("two")
     await two.open()

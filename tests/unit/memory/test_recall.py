@@ -13,6 +13,7 @@ from wayfare.errors import ModelTimeout
 from wayfare.memory.attachment import attach, cited_paths, cut_body
 from wayfare.memory.limits import MemoryLimits
 from wayfare.memory.recall import Prefetch, Recall, Recalled, query_of
+from wayfare.memory.recall_source import RecallSource
 from wayfare.memory.record import read_record
 from wayfare.memory.record_text import render
 
@@ -113,6 +114,34 @@ async def test_standing_records_come_without_being_chosen(place: Workplace) -> N
     place.put(*FOUR, record("house-rule", "RULE", always=True))
     recalled = await recalling(place, Says("[]"))(["a joke please"])
     assert [a.file for a in recalled.attachments] == ["house-rule.md"]
+
+
+async def test_the_users_memory_stands_beside_the_projects(place: Workplace) -> None:
+    own = Workplace()
+    own.put(record("beta", "Speaks German.", type="user", description="language of answers"))
+    place.put(*FOUR)
+    mine = own.store()
+    user = RecallSource(store=mine, search=own.search(mine), prefix="user/", address="~/memory/")
+    side = Says("[4, 1]", "no idea")
+    made = recalling(place, side, also=[user])
+    recalled = await made(["anything"])
+    assert recalled.files == ("user/beta.md", "beta.md")
+    assert "[4] user | user/beta.md | age unknown | language of answers" in side.asked[0]
+    assert 'file="user/beta.md"' in recalled.text
+    assert "Speaks German." in recalled.text
+    assert "BETA" in recalled.text
+    assert mine.used == {"beta.md": own.clock.now()}
+    by_words = await made(["in which language do you give answers?"])
+    assert by_words.files == ("user/beta.md",)
+
+
+async def test_one_project_never_sees_another(place: Workplace) -> None:
+    other = Workplace()
+    other.put(record("canary", "CANARY-7F3A", description="deploy to staging"))
+    place.put(*FOUR)
+    await other.store().open()
+    recalled = await recalling(place, Says("no idea"))(["deploy to staging canary"])
+    assert "CANARY" not in recalled.text + recalled.manifest.text
 
 
 async def test_superseded_records_are_not_offered(place: Workplace) -> None:
