@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import anyio
 from anyio.abc import TaskGroup
@@ -25,6 +25,7 @@ from wayfare.context.budget import Budget
 from wayfare.context.recovery import narrowed
 from wayfare.events import Event, Watched
 from wayfare.model import Model
+from wayfare.session.compacting import register_sources, summarizer_for
 from wayfare.session.opening import open_session
 from wayfare.session.places import Places
 from wayfare.session.session import Session
@@ -38,6 +39,9 @@ from wayfare.session.wiring import (
     prompt_for,
     waiting,
 )
+
+if TYPE_CHECKING:
+    from wayfare.agent.builtin import Shell
 
 _ROOM_SHARE: Final = 0.2
 """Of the limit: with less than this for messages, every step would have to shrink them again."""
@@ -83,8 +87,10 @@ async def _opened(
     background: TaskGroup,
     workspace: Path,
     model: Model | str,
+    side_model: Model | str | None,
     session: str,
     tools: Iterable[ToolLike] | None,
+    shell: Shell | None,
     budget: Budget | None,
     policy: Policy | None,
     mode: Mode,
@@ -104,8 +110,9 @@ async def _opened(
     places = places or Places(workspace=workspace.resolve())
     workspace = places.workspace
     made = waiting(model, clock=clock, watch=watch)
+    side = made if side_model is None else waiting(side_model, clock=clock, watch=watch)
     budget = budget or budget_for(made)
-    registry = own_tools() if tools is None else Registry(tools)
+    registry = own_tools(budget, shell) if tools is None else Registry(tools)
     system = prompt_for(workspace, registry, budget, clock, role=role, sections=prompt_sections)
     fixed = fixed_parts(system, registry)
     _tell_fixed(fixed, budget, watch)
@@ -129,6 +136,7 @@ async def _opened(
         begun.governor.budget = narrowed(budget, learned)
     policy = policy or Policy(workspace=workspace, mode=mode)
     totals = Totals(usage=found.usage, cost=found.cost, calls=found.calls)
+    summarizer = summarizer_for(side, totals=totals, clock=clock, watch=watch)
     payload = {
         "session_id": begun.session,
         "transcript_path": str(places.log(begun.session)),
@@ -160,10 +168,12 @@ async def _opened(
         system=system,
         attachments=attachments or NoAttachments(),
         after_turn=after_turn,
+        compactor=summarizer,
         fixed=fixed,
         payload=payload,
     )
     children.parent = kit
+    register_sources(summarizer.restorer, kit, workspace)
     return Session(
         kit,
         name=begun.session,

@@ -25,6 +25,7 @@ from wayfare.backends.disk import Disk
 from wayfare.clock import Clock, SystemClock
 from wayfare.context.budget import Budget
 from wayfare.context.pipeline import Governor
+from wayfare.context.summarizer import Summarizer
 from wayfare.errors import CannotFit
 from wayfare.events import Watched, ignore
 from wayfare.messages import Message
@@ -38,6 +39,7 @@ from wayfare.session.wiring import (
 from wayfare.transcript import EditEntry
 
 if TYPE_CHECKING:
+    from wayfare.agent.builtin import Shell
     from wayfare.session.opened import Opening
 
 
@@ -78,8 +80,10 @@ class Session:
         workspace: Path | str = ".",
         *,
         model: Model | str,
+        side_model: Model | str | None = None,
         session: str = "",
         tools: Iterable[ToolLike] | None = None,
+        shell: Shell | None = None,
         budget: Budget | None = None,
         policy: Policy | None = None,
         mode: Mode = "ask",
@@ -101,8 +105,10 @@ class Session:
         Args:
             workspace: Its root; printed addresses are relative to it.
             model: A model, or the name of one, such as `anthropic:claude-…`.
+            side_model: Who answers side queries, such as summaries; None: `model`.
             session: Goes on with that one; empty: a fresh one.
             tools: What the model may call; None: wayfare's own.
+            shell: Settings of wayfare's own shell tools, the sandbox among them.
             budget: None: the preset `window` for the model's window.
             policy: Permissions; None: no rules, `mode`.
             mode: The mode where no policy is given.
@@ -128,8 +134,10 @@ class Session:
         return Opening(
             workspace=Path(workspace),
             model=model,
+            side_model=side_model,
             session=session,
             tools=tools,
+            shell=shell,
             budget=budget,
             policy=policy,
             mode=mode,
@@ -272,6 +280,8 @@ class Session:
             governor.budget, governor.calibration = kept, calibration
             raise
         await governor.transcript.mark("model", {"model": made.name})
+        if isinstance(kit.compactor, Summarizer) and kit.compactor.model is kit.model:
+            kit.compactor.model = made
         self._kit = replace(kit, model=made, learned=Learned())
         kit.tell("model.changed", f"the model is {made.name}", model=made.name)
 

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from wayfare import json_text
 from wayfare.agent.kit import Inbox, Kit, NoAttachments, nothing_after
@@ -29,6 +29,9 @@ from wayfare.model import Model
 from wayfare.session.opening import file_transcript, governed, memory_transcript
 from wayfare.session.places import Places
 from wayfare.tokens import TokenMeter
+
+if TYPE_CHECKING:
+    from wayfare.agent.builtin import Shell
 
 _INSTRUCTIONS_SHARE: Final = 0.15
 """Of the limit, as much as the memory index and recalled records may take."""
@@ -57,11 +60,11 @@ def budget_for(model: Model, *, like: Budget | None = None) -> Budget:
     return Budget.named(name, model.window_tokens, max_output_tokens=model.max_output_tokens)
 
 
-def own_tools() -> Registry:
-    """wayfare's own tools."""
-    from wayfare.agent.builtin import builtin_tools
+def own_tools(budget: Budget, shell: Shell | None) -> Registry:
+    """wayfare's own tools, with results that the budget shows whole."""
+    from wayfare.agent.builtin import builtin_tools, result_chars
 
-    return Registry(builtin_tools())
+    return builtin_tools(result_chars=result_chars(budget), shell=shell)
 
 
 def prompt_for(
