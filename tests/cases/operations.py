@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.cases import memory_ops
+from tests.cases.compact_ops import compact, compact_exit_resume
 from tests.cases.outcome import NotYet, Outcome, snapshot
 from tests.cases.react import classify_case
 from tests.cases.run_ops import run
@@ -144,6 +145,8 @@ OPERATIONS: dict[str, Operation] = {
     "resume": resume,
     "react": react,
     "run": run,
+    "compact": compact,
+    "compact_exit_resume": compact_exit_resume,
 }
 
 

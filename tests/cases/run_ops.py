@@ -32,10 +32,12 @@ async def run(case: dict[str, Any], root: Path) -> Outcome:
     budget = budget_of(setup)
     clock = MovableClock()
     model = _model(setup, budget)
+    summaries = _model(setup, budget, "summary")
     waits = Retrying(model, clock=clock, sleep=sleep_on(clock))
     opening = Session.open(
         root,
         model=waits,
+        side_model=summaries,
         tools=_tools(setup),
         budget=budget,
         role=setup.get("system") or "You are an agent.",
@@ -53,7 +55,7 @@ async def run(case: dict[str, Any], root: Path) -> Outcome:
             except WayfareError as error:
                 outcome.outcome = "clear_failure"
                 outcome.events.append(f"error: {error}")
-        outcome.calls.update(main=len(model.requests), summary=0)
+        outcome.calls.update(main=len(model.requests), summary=len(summaries.requests))
         outcome.extra["last_entry"] = session.governor.transcript.last_id
         await see(session.governor, list(session.messages), outcome, setup)
     return outcome
@@ -70,22 +72,23 @@ def _tools(setup: dict[str, Any]) -> list[Tool]:
     return [Tool(name="noop", description="word " * (chars // 5), schema={}, run=nothing)]
 
 
-def _model(setup: dict[str, Any], budget: Budget) -> ScriptedModel:
-    """The scripted model of a case; answers meant for summaries are for another model."""
+def _model(setup: dict[str, Any], budget: Budget, asked_for: str = "main") -> ScriptedModel:
+    """The scripted model of a case for the turns, or for summaries."""
     lines: list[Turn] = []
     always: Turn | None = None
     for number, given in enumerate(setup.get("model", [])):
-        if given.get("when", "main") != "main":
+        if given.get("when", "main") != asked_for:
             continue
-        line = _line(given, number, budget)
+        said = line(given, number, budget)
         if given.get("repeat"):
-            always = line
+            always = said
             break
-        lines += [line] * given.get("times", 1)
+        lines += [said] * given.get("times", 1)
     return ScriptedModel(lines, always=always, window_tokens=budget.window_tokens)
 
 
-def _line(given: dict[str, Any], number: int, budget: Budget) -> Line:
+def line(given: dict[str, Any], number: int, budget: Budget) -> Line:
+    """What a scripted model says, as a case writes it."""
     if "error" in given:
         return _error(given["error"], budget)
     stop = given.get("stop_reason", "")

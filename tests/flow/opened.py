@@ -42,6 +42,8 @@ class Watching:
             "role": "You are an agent.",
             "clock": self.clock,
             "watch": self.events.append,
+            # A script answers the steps of turns; who wants summaries says by whom.
+            "summaries": "side_model" in options,
         }
         return Session.open(self.workspace, **(wanted | options))
 

@@ -12,9 +12,9 @@ from wayfare.agent.hooks import Hooks
 from wayfare.agent.limits import Limits, Totals
 from wayfare.agent.ports import AfterTurn, Attachments, Pending
 from wayfare.agent.tools import Registry, ToolContext
-from wayfare.clock import Clock
-from wayfare.context import recovery
+from wayfare.clock import Clock, SystemClock
 from wayfare.context.pipeline import Governor
+from wayfare.context.summarizer import Summarizer
 from wayfare.events import Event, Watched, ignore
 from wayfare.messages import Message
 from wayfare.model import Model
@@ -22,21 +22,24 @@ from wayfare.transcript import EditEntry
 
 
 class Compactor(Protocol):
-    """Makes the context smaller because somebody asked for it."""
+    """Makes the context smaller; a `context.summarizer.Summarizer` is one."""
 
-    async def __call__(self, governor: Governor, /, *, focus: str) -> Sequence[EditEntry]:
-        """The edits committed; none when there was nothing to gain."""
+    async def __call__(
+        self, governor: Governor, /, *, focus: str, trigger: str
+    ) -> Sequence[EditEntry]:
+        """The edits committed; none when there was nothing to gain.
+
+        `trigger` says why: `manual`, `model`, `auto` (the limit), `reactive` (a refusal).
+        """
         ...
 
 
-async def digest_compactor(governor: Governor, /, *, focus: str) -> Sequence[EditEntry]:
+async def digest_compactor(
+    governor: Governor, /, *, focus: str, trigger: str
+) -> Sequence[EditEntry]:
     """Compacts by a digest, without asking a model; a digest knows no focus."""
-    ratio = governor.calibration.ratio
-    return await governor.edit(
-        lambda view: recovery.compaction(
-            view, governor.budget, by="compact", reason="asked for", ratio=ratio
-        )
-    )
+    alone = Summarizer(model=None, clock=SystemClock(), watch=ignore)
+    return await alone(governor, focus=focus, trigger=trigger)
 
 
 class Inbox:
@@ -74,6 +77,16 @@ class _NothingPending:
         return None
 
 
+class BeforeCall(Protocol):
+    """The port before each model call: what may begin in the background. Must not block or raise."""
+
+    async def __call__(self) -> None: ...
+
+
+async def nothing_before() -> None:
+    """The port before each model call of a session without notes."""
+
+
 async def nothing_after(ended: str, /) -> None:
     """The port after a turn of a session without memory and notes."""
 
@@ -101,8 +114,9 @@ class Kit:
         system: The system prompt.
         inbox: What was typed meanwhile.
         attachments: The port before a turn.
+        before_call: The port before each model call.
         after_turn: The port after a turn.
-        compactor: Compacts on request.
+        compactor: Compacts: on request, at the limit, after a refusal.
         fixed: What system prompt, tools and index take, in tokens, by name.
         payload: Fields every hook gets.
     """
@@ -121,6 +135,7 @@ class Kit:
     system: str = ""
     inbox: Inbox = field(default_factory=Inbox)
     attachments: Attachments = field(default_factory=NoAttachments)
+    before_call: BeforeCall = nothing_before
     after_turn: AfterTurn = nothing_after
     compactor: Compactor = digest_compactor
     fixed: Mapping[str, int] = field(default_factory=dict[str, int])

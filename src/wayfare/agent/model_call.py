@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Final
 
+from wayfare.agent.compaction import compact, compact_if_due
 from wayfare.agent.kit import Kit
 from wayfare.context.pipeline import Prepared
 from wayfare.context.recovery import Ladder, cannot_fit, without_reasoning
@@ -74,6 +75,8 @@ async def ask(kit: Kit) -> Reply:
 
 
 async def _prepared(kit: Kit) -> Prepared:
+    await kit.before_call()
+    await compact_if_due(kit)
     try:
         return await kit.governor.prepare()
     except CannotFit as error:
@@ -90,7 +93,12 @@ class _Call:
 
     def __init__(self, kit: Kit) -> None:
         self._kit = kit
-        self._ladder = Ladder(kit.governor, watch=kit.watch, fixed=kit.fixed)
+        self._ladder = Ladder(
+            kit.governor,
+            watch=kit.watch,
+            fixed=kit.fixed,
+            reactive=lambda: compact(kit, trigger="reactive"),
+        )
         self._lowered = 0
         self._mended = False
         most = min(kit.model.max_output_tokens, kit.governor.budget.reserve_tokens)

@@ -7,10 +7,11 @@ and as the seed of the session notes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from wayfare.context import names
+from wayfare.context.compacted import REFERENCE, compacted, request_shown
 from wayfare.context.facts import Ledger, Said
 from wayfare.context.rendering import Rendering
 from wayfare.context.stubs import Addresses, cut
@@ -65,12 +66,24 @@ def _sections(ledger: Ledger, addresses: Addresses) -> Iterator[tuple[str, list[
         [f"- {cut(e.use, 80)}: {e.text} ({at}#{e.entry})" for e in ledger.errors.values()],
     )
     yield (
+        "The user laid down:",
+        [f'- "{said.text}" ({at}#{said.entry})' for said in ledger.rules.values()],
+    )
+    yield (
         "The user said:",
-        [f'- "{_quote(said)}" ({at}#{said.entry})' for said in ledger.requests.values()],
+        [
+            f'- "{_quote(said)}" ({at}#{said.entry})'
+            for said in ledger.requests.values()
+            if _quote(said) not in ledger.rules
+        ],
     )
     if ledger.last_words is not None:
         words = " ".join(ledger.last_words.text.split())
         yield "The assistant said last:", [f'"{words}" ({at}#{ledger.last_words.entry})']
+    yield (
+        "The assistant concluded:",
+        [f'- "{said.text}" ({at}#{said.entry})' for said in ledger.conclusions.values()],
+    )
     yield "Files written:", _files(ledger, written=True)
     commands = [
         f"- {c.command}: {'failed' if c.failed else 'ok' if c.failed is not None else 'no result'}"
@@ -98,8 +111,13 @@ def name_index(ledger: Ledger, room: Room, extra: Iterable[str] = ()) -> Iterato
         yield f"Identifiers: {identifiers}"
 
 
-def marker(op: Collapse, span: tuple[int, int], request: str, rendering: Rendering) -> Message:
-    """The message that stands for what a `Collapse` took out of the context."""
+def marker(
+    op: Collapse, span: tuple[int, int], request: str, rendering: Rendering, carried: str = ""
+) -> Message:
+    """The message that stands for what a `Collapse` took out of the context.
+
+    `carried` is the summary among what it took out: half of the room is the summary's.
+    """
     addresses, ledger = rendering.addresses, rendering.ledger
     room = Room(chars=op.room[0], file_name_chars=op.room[1], identifier_chars=op.room[2])
     if op.form == "snip":
@@ -110,14 +128,24 @@ def marker(op: Collapse, span: tuple[int, int], request: str, rendering: Renderi
             *name_index(ledger, room),
         ]
     else:
-        shown = cut(request, min(_REQUEST_CHARS, max(room.chars // 3, 200)))
-        if len(shown) < len(request):
-            shown += "\n[… in full below]"
+        request_chars = min(_REQUEST_CHARS, max(room.chars // 3, 200))
+        prose = cut(carried, room.chars // 2)
+        own = replace(room, chars=room.chars - len(prose))
+        if prose:
+            return compacted(
+                prose=prose,
+                request=request,
+                facts=digest(ledger, addresses, own),
+                last_entry=span[1],
+                addresses=addresses,
+                reactive=op.form == "reactive",
+                request_chars=request_chars,
+            )
         lines = [
             "[Reactive compact]" if op.form == "reactive" else "[Compacted]",
             "Current user request:",
-            shown,
-            "Conversation summary (reference only):",
+            request_shown(request, request_chars),
+            REFERENCE,
             digest(ledger, addresses, room),
             f"Full transcript: {addresses.run(1, span[1])} (table of contents: {addresses.contents})",
         ]

@@ -1,8 +1,8 @@
 """The ledger: facts of a session, folded from its entries by code alone.
 
 It holds what a digest needs and what a summary must not lose: what the user asked, files read and
-written, commands and how they ended, errors that stand, open todo items, the names in use, the
-assistant's last words. Bounded: the oldest of each kind makes room, its entry stays in the log.
+written, commands and how they ended, errors that stand, open todo items, the names in use, what
+the user laid down and the figures the user gave, what the assistant concluded, its last words. Bounded: the oldest of each kind makes room, its entry stays in the log.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from wayfare.context import names
+from wayfare.context import names, statements
 from wayfare.context.tool_use import Declared, ToolUse, tool_use
 from wayfare.messages import Origin, ToolCall, ToolResult
 from wayfare.transcript import Entered
@@ -24,6 +24,8 @@ _COMMANDS_KEPT: Final = 60
 _ERRORS_KEPT: Final = 40
 _REQUESTS_KEPT: Final = 400
 _QUOTE_CHARS: Final = 400
+_STATEMENTS_KEPT: Final = 200
+_FIGURES_A_MESSAGE: Final = 12
 _EXIT: Final = re.compile(r"exit(?:ed)?(?: with)?(?: code| status)?:?\s*(-?\d+)", re.I)
 
 
@@ -77,6 +79,9 @@ class Ledger:
         self.errors: OrderedDict[str, ErrorFact] = OrderedDict()
         self.file_names: OrderedDict[str, None] = OrderedDict()
         self.identifiers: OrderedDict[str, None] = OrderedDict()
+        self.rules: OrderedDict[str, Said] = OrderedDict()
+        self.figures: OrderedDict[str, Said] = OrderedDict()
+        self.conclusions: OrderedDict[str, Said] = OrderedDict()
         self.todos: tuple[Mapping[str, Any], ...] = ()
         self.last_words: Said | None = None
         self.active_words = ""
@@ -87,6 +92,9 @@ class Ledger:
         if message.role == "assistant":
             if message.text.strip():
                 self.last_words = _said(entered.id, message.text)
+                for sentence in statements.conclusions(message.text):
+                    said = Said(entry=entered.id, text=sentence)
+                    _put(self.conclusions, sentence, said, _STATEMENTS_KEPT)
             for call in message.calls:
                 self._call(call, entered.id)
             return
@@ -97,6 +105,15 @@ class Ledger:
         if message.origin is Origin.USER and message.text.strip():
             _put(self.requests, entered.id, _said(entered.id, message.text), _REQUESTS_KEPT)
             self._names(message.text)
+            self._laid_down(message.text, entered.id)
+
+    def _laid_down(self, text: str, entry: int) -> None:
+        for sentence in statements.directives(text):
+            _put(self.rules, sentence, Said(entry=entry, text=sentence), _STATEMENTS_KEPT)
+        for number, (figure, around) in enumerate(statements.figures(text)):
+            if number == _FIGURES_A_MESSAGE:
+                break
+            _put(self.figures, figure, Said(entry=entry, text=around), _STATEMENTS_KEPT)
 
     def _call(self, call: ToolCall, entry: int) -> None:
         use = tool_use(call, self._declared)

@@ -115,7 +115,11 @@ class Governor:
         self._declared = declared
         self._cache = cache or CachePolicy()
         self.fixed_tokens = fixed_tokens
-        self._addresses = Addresses(transcript=transcript.path, contents=transcript.contents_path)
+        self._addresses = Addresses(
+            transcript=transcript.path,
+            contents=transcript.contents_path,
+            unsaved=transcript.unsaved,
+        )
         self._reset()
 
     def _reset(self) -> None:
@@ -187,6 +191,21 @@ class Governor:
         self.budget = budget
         self.calibration = Calibration()
         self._anchor = None
+
+    @property
+    def declared(self) -> Declared | None:
+        """What tools say about themselves."""
+        return self._declared
+
+    @property
+    def meter(self) -> Meter:
+        """Says how large messages are."""
+        return self._meter
+
+    @property
+    def goal(self) -> Goal:
+        """Where passes would start and stop now."""
+        return self._goal(self.view)
 
     @property
     def addresses(self) -> Addresses:
@@ -261,6 +280,13 @@ class Governor:
             self._offloaded = max(len(self.view) - fresh, 0)
             self._sent = min(self._sent, plan.touched, len(self.view))
         return edits
+
+    def planned(self, *plans: Callable[[View], Sequence[Edit]]) -> View:
+        """The view as `edit` with these plans would leave it; nothing is committed."""
+        plan = _Plan(view=self.view)
+        for planned in plans:
+            self._take(plan, planned(plan.view))
+        return plan.view
 
     def _shrink(self, plan: _Plan) -> None:
         """The passes, in order, where the limit forces them or they pay."""

@@ -13,7 +13,7 @@ names is believed from then on, and the size it names corrects the estimate.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -27,9 +27,13 @@ from wayfare.errors import CannotFit, PromptTooLong
 from wayfare.events import Event, Watched
 from wayfare.messages import Thinking
 from wayfare.tokens import Load
-from wayfare.transcript import Collapse, DropBlocks, Edit
+from wayfare.transcript import Collapse, DropBlocks, Edit, EditEntry
 
 Planner: TypeAlias = Callable[[View], Sequence[Edit]]
+Compact: TypeAlias = Callable[[], Awaitable[Sequence[EditEntry]]]
+
+REACTIVE: Final = "reactive compaction"
+"""Name of the first rung."""
 
 _PRESSED_SHARE: Final = 0.5
 """Of a request that was refused without a number, so much is tried next: halving finds any window
@@ -60,7 +64,7 @@ def compaction(
     slots = view.slots()
     head = next((at for at, s in enumerate(slots) if not condense.is_prompt(s)), 0)
     most_tokens = min(budget.reactive_keep_tokens, budget.share(budget.tail_share)) / ratio
-    cut_at = _tail_start(slots, budget.reactive_keep_messages, most_tokens)
+    cut_at = recent_start(slots, budget.reactive_keep_messages, most_tokens)
     older = slots[head:cut_at]
     if not older:
         return []
@@ -83,7 +87,7 @@ def compaction(
     ]
 
 
-def _tail_start(slots: Sequence[Slot], most_messages: int, most_tokens: float) -> int:
+def recent_start(slots: Sequence[Slot], most_messages: int, most_tokens: float) -> int:
     """Where the kept tail begins: whole step groups, at least the open step."""
     at = open_step(slots)
     used = sum(slot.load.tokens for slot in slots[at:])
@@ -102,14 +106,21 @@ class Ladder:
         governor: Of the session.
         watch: Told of every rung.
         fixed: What system prompt, tools and index take, in tokens, by name: for the error.
+        reactive: Makes the first rung by a summary; where it does nothing, a digest stands in.
     """
 
     def __init__(
-        self, governor: Governor, *, watch: Watched, fixed: Mapping[str, int] | None = None
+        self,
+        governor: Governor,
+        *,
+        watch: Watched,
+        fixed: Mapping[str, int] | None = None,
+        reactive: Compact | None = None,
     ) -> None:
         self._governor = governor
         self._watch = watch
         self._fixed = dict(fixed or {})
+        self._reactive = reactive
         self._climbed = 0
         self._sends = 1
 
@@ -127,7 +138,11 @@ class Ladder:
             if self._sends >= governor.budget.sends_a_call:
                 break
             self._climbed += 1
-            await governor.edit(*rung.plans)
+            made: Sequence[EditEntry] = ()
+            if rung.name == REACTIVE and self._reactive is not None:
+                made = await self._reactive()
+            if not made:
+                await governor.edit(*rung.plans)
             prepared = await governor.prepare()
             after = governor.view.total
             if _smaller(after, before):
@@ -196,7 +211,7 @@ def rungs(governor: Governor, refused: Load, refusal: PromptTooLong) -> tuple[Ru
         )
 
     return (
-        Rung(name="reactive compaction", plans=(reactive,)),
+        Rung(name=REACTIVE, plans=(reactive,)),
         Rung(
             name="fit",
             plans=(cut(budget.fit_preview_chars, 1.0), cut(budget.fit_preview_chars // 4, 1.0)),

@@ -23,9 +23,14 @@ class Addresses:
 
     transcript: str
     contents: str
+    unsaved: str = ""
+    """Why nothing can be saved, for a session that lives in memory alone; addresses then say so
+    instead of naming a file that is not there."""
 
     def of(self, refs: Mapping[int, Ref], entry: int, block: int) -> str:
         """The address of one block (by its original number) of an entry with these files."""
+        if self.unsaved:
+            return f"(nowhere: {self.unsaved})"
         ref = refs.get(block)
         return str(ref) if ref is not None else f"{self.transcript}#{entry}"
 
@@ -75,7 +80,9 @@ def _joins(text: str, at: int) -> bool:
 
 
 def head_and_tail(text: str, address: str, chars: int) -> str:
-    """A long text of the user: how it begins, how it ends, and where all of it stands."""
+    """A long text: how it begins, how it ends, and where all of it stands."""
+    if len(text) <= chars:
+        return text or f"[… left out; all of it: {address} …]"
     half = max(chars // 2, 1)
     middle = len(text) - 2 * half
     return f"{cut(text, half)}\n[… {middle:,} characters left out; all of it: {address} …]\n{text[-half:]}"

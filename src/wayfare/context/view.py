@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from wayfare.context.compacted import prose_of
 from wayfare.context.digest import marker
 from wayfare.context.rendering import MessageOp, Rendering, Shown, rendered
 from wayfare.messages import Block, Message, Origin
@@ -139,7 +140,9 @@ class View:
             return Load()
         gone = slots[first : last + 1]
         kept = [slot for slot in gone if slot.entry in op.keep]
-        message = op.message or marker(op, archived_span(gone), self.request_text(), rendering)
+        message = op.message or marker(
+            op, archived_span(gone), self.request_text(), rendering, _carried(gone)
+        )
         made = made_slot(message, entry, gone[-1].step, self.meter)
         slots[first : last + 1] = [made, *kept]
         return made.load + total(s.load for s in kept) - total(s.load for s in gone)
@@ -172,6 +175,12 @@ class View:
         """The active request, as it is shown."""
         at = self.position(self.active_request)
         return self._slots[at].message.text if at is not None else ""
+
+
+def _carried(gone: Sequence[Slot]) -> str:
+    """The words of the last summary among slots that leave: a digest hands them on."""
+    made = (prose_of(slot.message) for slot in reversed(gone) if slot.made)
+    return next((prose for prose in made if prose), "")
 
 
 def _insert(slots: list[Slot], op: Insert, entry: EditEntry, meter: Meter) -> Load:

@@ -88,6 +88,7 @@ async def _opened(
     workspace: Path,
     model: Model | str,
     side_model: Model | str | None,
+    summaries: bool,
     session: str,
     tools: Iterable[ToolLike] | None,
     shell: Shell | None,
@@ -136,7 +137,7 @@ async def _opened(
         begun.governor.budget = narrowed(budget, learned)
     policy = policy or Policy(workspace=workspace, mode=mode)
     totals = Totals(usage=found.usage, cost=found.cost, calls=found.calls)
-    summarizer = summarizer_for(side, totals=totals, clock=clock, watch=watch)
+    summarizer = summarizer_for(side if summaries else None, totals=totals, clock=clock, watch=watch)
     payload = {
         "session_id": begun.session,
         "transcript_path": str(places.log(begun.session)),

@@ -81,6 +81,7 @@ class Session:
         *,
         model: Model | str,
         side_model: Model | str | None = None,
+        summaries: bool = True,
         session: str = "",
         tools: Iterable[ToolLike] | None = None,
         shell: Shell | None = None,
@@ -106,6 +107,7 @@ class Session:
             workspace: Its root; printed addresses are relative to it.
             model: A model, or the name of one, such as `anthropic:claude-…`.
             side_model: Who answers side queries, such as summaries; None: `model`.
+            summaries: Whether a model is asked for them; without, compactions are digests.
             session: Goes on with that one; empty: a fresh one.
             tools: What the model may call; None: wayfare's own.
             shell: Settings of wayfare's own shell tools, the sandbox among them.
@@ -135,6 +137,7 @@ class Session:
             workspace=Path(workspace),
             model=model,
             side_model=side_model,
+            summaries=summaries,
             session=session,
             tools=tools,
             shell=shell,

@@ -1,0 +1,142 @@
+"""Must-keep facts: what a summary may not lose, taken from the log in code.
+
+User directives as quotations with their entry, paths written, errors that stand, figures and
+identifiers the user gave, open todo items, what the assistant concluded. What a summary misses is
+put behind it as it stands in the log; what has no room there is still had by its address.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from wayfare.context.facts import Ledger
+
+_TITLES: Final = {
+    "rule": "The user laid down (verbatim):",
+    "todo": "Task list:",
+    "error": "Errors that stand:",
+    "figure": "The user gave:",
+    "path": "Files written:",
+    "conclusion": "The assistant concluded:",
+}
+_LEAST_SHARE_ALIKE: Final = 0.6
+"""A line says a fact in other words when it holds so much of the fact's words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """One fact: its kind, the words that say it, the shortest text whose presence keeps it, and
+    the entry that holds it (0: the ledger alone)."""
+
+    kind: str
+    text: str
+    probe: str
+    entry: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retention:
+    """What became of the must-keep facts in one compaction: those the summary and what stays
+    verbatim hold, those put behind it, those that only an address leads to."""
+
+    kept: int = 0
+    added: int = 0
+    by_address: int = 0
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return self.kept + self.added + self.by_address
+
+
+def must_keep(ledger: Ledger) -> tuple[Fact, ...]:
+    """The facts of a session so far, the weightiest kind first, the newest of a kind first."""
+    return tuple(_facts(ledger))
+
+
+def _facts(ledger: Ledger) -> Iterator[Fact]:
+    for rule in reversed(ledger.rules.values()):
+        yield Fact(kind="rule", text=f'"{rule.text}"', probe=rule.text, entry=rule.entry)
+    for todo in ledger.todos:
+        content = str(todo.get("content", todo.get("text", ""))).strip()
+        status = str(todo.get("status", "?"))
+        if content and status not in ("completed", "done", "cancelled"):
+            yield Fact(kind="todo", text=f"[{status}] {content}", probe=content)
+    for error in reversed(ledger.errors.values()):
+        text = f"{error.use[:80]}: {error.text}"
+        yield Fact(kind="error", text=text, probe=error.text[:80] or error.use, entry=error.entry)
+    for figure, around in reversed(ledger.figures.items()):
+        yield Fact(kind="figure", text=f'"{around.text}"', probe=figure, entry=around.entry)
+    for file in reversed(ledger.files.values()):
+        if file.written:
+            yield Fact(kind="path", text=file.path, probe=file.path, entry=file.written)
+    for said in reversed(ledger.conclusions.values()):
+        yield Fact(kind="conclusion", text=f'"{said.text}"', probe=said.text, entry=said.entry)
+
+
+def holds(text: str, fact: Fact) -> bool:
+    """Whether a flattened, lower-case text (see `flat`) shows the fact as it is."""
+    return flat(fact.probe) in text
+
+
+def flat(text: str) -> str:
+    """A text in which line breaks, runs of blanks and case make no difference."""
+    return " ".join(text.split()).casefold()
+
+
+def missing(facts: Iterable[Fact], shown: str) -> tuple[Fact, ...]:
+    """The facts that `shown` does not hold, in their order."""
+    seen = flat(shown)
+    return tuple(fact for fact in facts if not holds(seen, fact))
+
+
+def share_mentioned(facts: Sequence[Fact], text: str) -> float:
+    """The share of the facts that a text mentions at least in other words; 1 without facts."""
+    if not facts:
+        return 1.0
+    seen = flat(text)
+    lines = [frozenset(words(line)) for line in text.splitlines() if line.strip()]
+    mentioned = sum(1 for fact in facts if holds(seen, fact) or alike(fact.probe, lines))
+    return mentioned / len(facts)
+
+
+def alike(text: str, lines: Iterable[frozenset[str]]) -> bool:
+    """Whether one of some lines, each a set of words, holds most of the words of a text."""
+    wanted = frozenset(words(text))
+    return bool(wanted) and any(
+        len(wanted & line) / len(wanted) >= _LEAST_SHARE_ALIKE for line in lines
+    )
+
+
+def words(text: str) -> list[str]:
+    """The words of a text as search sees them, stop words left out; pairs of CJK characters."""
+    from wayfare.lexical.words import tokens
+
+    return tokens(text)
+
+
+def listed(facts: Sequence[Fact], *, path: str, room_chars: int) -> tuple[str, tuple[Fact, ...]]:
+    """The facts as text by kind within so many characters, and those that found room.
+
+    Where the room ends in the middle of a kind, one line says where the rest of it stands.
+    """
+    taken: list[Fact] = []
+    lines: list[str] = []
+    for kind, title in _TITLES.items():
+        own = [fact for fact in facts if fact.kind == kind]
+        if not own:
+            continue
+        made = [title]
+        room_chars -= len(title) + 1
+        for fact in own:
+            line = f"- {fact.text}" + (f" ({path}#{fact.entry})" if fact.entry else "")
+            if len(line) + 1 > room_chars:
+                break
+            room_chars -= len(line) + 1
+            made.append(line)
+            taken.append(fact)
+        if len(made) > 1:
+            lines += made
+    return "\n".join(lines), tuple(taken)

@@ -1,0 +1,76 @@
+"""Statements: sentences whose form says that they must not get lost, found by code alone.
+
+What a user lays down (`directives`), the numbers, versions and tickets a user gives (`figures`),
+and what an assistant says it decided or how it cured an error (`conclusions`). A sentence is
+quoted as it stands; nothing here rewords.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+_LOOKED_AT_CHARS: Final = 4_000
+"""How much of a long text is looked at from each end: pasted logs hold numbers by the thousand."""
+_LONGEST_CHARS: Final = 300
+_SENTENCE: Final = re.compile(r"[^\n。！？!?]+?(?:[。！？]|[.!?](?=\s|$)|$|(?=\n))", re.M)
+_DIRECTIVE: Final = re.compile(
+    r"\b(?:must|always|never|do not|don't|only|should|shall|have to|need to|make sure|ensure|"
+    r"avoid|prefer|keep|use|require[sd]?|forbidden|not allowed|no longer|instead of|stick to|"
+    r"remember|rule|from now on|without|at (?:most|least))\b"
+    r"|不要|不得|不能|必须|务必|始终|总是|永远|只能|只用|应该|请用|请勿|禁止|避免|保持|规则|记住|从现在起",
+    re.I,
+)
+_CONCLUSION: Final = re.compile(
+    r"\b(?:decided|decision|we chose|i chose|chosen|agreed|root cause|the cause|caused by|because|"
+    r"cured by|fixed by|the fix|fixed it|solved by|the solution|turned out|works now|workaround)\b"
+    r"|决定|原因是|根因|解决办法|修复了|已修复|改为",
+    re.I,
+)
+_FIGURE: Final = re.compile(
+    r"(?<![\w.])(?:v?\d+(?:\.\d+)+(?:[-+][\w.]+)?|[A-Z][A-Z0-9]+-\d+|#\d+|"
+    r"\d[\d,_]*(?:\.\d+)?\s?(?:%|[kMGT]?i?B|ms|s|seconds?|minutes?|hours?|days?|tokens?|px|requests?|"
+    r"rows?|users?|files?|lines?|times|€|EUR|USD)(?![\w])|\d{2,})(?![\w])"
+)
+_FENCED: Final = re.compile(r"```.*?(?:```|\Z)", re.S)
+
+
+def sentences(text: str) -> Iterator[str]:
+    """The sentences of a text's beginning and end, code fences left out, blanks joined."""
+    text = _FENCED.sub("\n", text)
+    if len(text) > 2 * _LOOKED_AT_CHARS:
+        text = f"{text[:_LOOKED_AT_CHARS]}\n{text[-_LOOKED_AT_CHARS:]}"
+    for found in _SENTENCE.finditer(text):
+        sentence = " ".join(found[0].split())
+        if sentence:
+            yield sentence[:_LONGEST_CHARS]
+
+
+def directives(text: str) -> Iterator[str]:
+    """Sentences that lay something down, in order; of a short text the whole."""
+    whole = " ".join(text.split())
+    if len(whole) <= _LONGEST_CHARS:
+        if _DIRECTIVE.search(whole):
+            yield whole
+        return
+    for sentence in sentences(text):
+        if _DIRECTIVE.search(sentence):
+            yield sentence
+
+
+def conclusions(text: str) -> Iterator[str]:
+    """Sentences that say what was decided or what cured an error, in order."""
+    if not _CONCLUSION.search(text):
+        return
+    for sentence in sentences(text):
+        if _CONCLUSION.search(sentence):
+            yield sentence
+
+
+def figures(text: str) -> Iterator[tuple[str, str]]:
+    """Versions, tickets and numbers, each with the words around it, in order."""
+    for sentence in sentences(text):
+        for found in _FIGURE.finditer(sentence):
+            start = max(found.start() - 60, 0)
+            yield found[0].strip(), sentence[start : found.end() + 40].strip()

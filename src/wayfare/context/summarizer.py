@@ -1,0 +1,484 @@
+"""The summarizer: compaction by a model, checked, with the digest where there is no summary.
+
+One call, `summarizer(governor, focus=…, trigger=…)`, whatever asked for it: the limit, a person,
+the model's own tool, a refusal. What the summary does not hold of the must-keep facts is put
+behind it, live state comes back from its sources, and all of it is committed as one batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import anyio
+
+from wayfare.clock import Clock
+from wayfare.context import recovery
+from wayfare.context.breaker import FAILED, Breaker
+from wayfare.context.budget import Budget
+from wayfare.context.compacted import compacted, prose_of
+from wayfare.context.must_keep import Retention, listed, missing, must_keep
+from wayfare.context.passes import condense, microcompact
+from wayfare.context.passes import notes as notes_pass
+from wayfare.context.passes.snip import archived
+from wayfare.context.pipeline import Governor
+from wayfare.context.restore import Restorer
+from wayfare.context.summary_reply import Failed, Summary, checked
+from wayfare.context.summary_request import Material, ask_for
+from wayfare.context.view import Slot, View, archived_span
+from wayfare.errors import (
+    BrokenView,
+    CannotFit,
+    ModelTimeout,
+    OutputTooLarge,
+    PromptTooLong,
+    WayfareError,
+    WriteFailed,
+)
+from wayfare.events import Event, Watched
+from wayfare.messages import Message, Origin, Text, user
+from wayfare.model import Model, Reply, Request, Usage
+from wayfare.tokens import total
+from wayfare.transcript import Collapse, Edit, EditEntry, Insert
+
+IDLE_SECONDS: Final = 120.0
+PROSE_SHARE: Final = 0.1
+FACTS_SHARE: Final = 0.1
+_REFUSALS: Final = 3
+_LEFT_AFTER_REFUSAL: Final = 2 / 3
+_FULL_SHARE: Final = 0.8
+"""Of the limit, as much a compacted request takes at most with what is restored."""
+_LEAST_REPLACED_TOKENS: Final = 150
+_CHARS_A_TOKEN: Final = 3
+
+Spent = Callable[[Usage, Model], None]
+NotesNow = Callable[[], Awaitable[notes_pass.Notes | None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """What a compaction replaces: the older slots, and those among them that stay behind it."""
+
+    older: Sequence[Slot]
+    keep: tuple[int, ...]
+    tail: Sequence[Slot]
+
+    @property
+    def gone(self) -> list[Slot]:
+        """The slots that leave."""
+        return [slot for slot in self.older if slot.entry not in self.keep]
+
+    @property
+    def standing(self) -> list[Slot]:
+        """The slots that stay as they are."""
+        return [*(slot for slot in self.older if slot.entry in self.keep), *self.tail]
+
+
+@dataclass(slots=True, kw_only=True)
+class Summarizer:
+    """Compacts, by a summary where it can.
+
+    Args:
+        model: Who summarizes; None: nobody, the digest stands in.
+        own_window: Whether `model` is the session's own, whose estimate is already calibrated.
+        clock: Time.
+        watch: Told of every summary, failure and what was retained.
+        restorer: Sources of live state.
+        spent: Told what a call used.
+        notes: The session notes as they are now, or None.
+        idle_seconds: How long a summary may go without a piece; a slow stream is no failure.
+    """
+
+    model: Model | None
+    clock: Clock
+    watch: Watched
+    restorer: Restorer = field(default_factory=Restorer)
+    spent: Spent = lambda usage, model: None
+    notes: NotesNow | None = None
+    idle_seconds: float = IDLE_SECONDS
+    _breakers: dict[str, Breaker] = field(default_factory=dict[str, Breaker])
+
+    async def __call__(
+        self, governor: Governor, /, *, focus: str = "", trigger: str = "manual"
+    ) -> tuple[EditEntry, ...]:
+        """Compact now.
+
+        Args:
+            focus: What matters, in the words of whoever asked.
+            trigger: `manual`, `model`, `auto` (the limit) or `reactive` (a refusal).
+
+        Returns:
+            The edits; none where a summary that was asked for failed (the event says why) or
+            nothing would be gained.
+
+        Raises:
+            WriteFailed: what had to leave could not be archived; nothing was replaced.
+        """
+        if trigger == "auto" and self.notes is not None and not focus:
+            edits = await self._from_notes(governor)
+            if edits:
+                return edits
+        first = _first_plans(governor, trigger)
+        span = span_of(governor.planned(*first), governor, trigger)
+        replaced = total(slot.load for slot in span.gone).tokens
+        if not span.older or replaced < _LEAST_REPLACED_TOKENS:
+            return ()
+        breaker = await self._breaker(governor)
+        if self.model is None or breaker.open(self.clock.now(), governor.budget.summary_failures):
+            if self.model is not None:
+                self._tell("compaction.breaker", "summaries keep failing: a digest stands in")
+            return await self._digest(governor, first, trigger)
+        made = await self._summary(governor, span, focus)
+        if isinstance(made, Failed):
+            in_a_row = await breaker.failed(governor.transcript, made.kind, made.text, trigger)
+            text = f"no summary: {made.text}"
+            fields = {"kind": made.kind, "in_a_row": in_a_row, "trigger": trigger}
+            self._tell("compaction.failed", text, **fields)
+            if trigger in ("manual", "model"):
+                return ()
+            return await self._digest(governor, first, trigger)
+        edits = await self._commit(governor, first, span, made, trigger)
+        breaker.succeeded()
+        return edits
+
+    def due(self, governor: Governor) -> bool:
+        """Whether the next call needs a compaction that passes alone cannot give."""
+        return due(governor)
+
+    async def _breaker(self, governor: Governor) -> Breaker:
+        path = governor.transcript.path
+        if path not in self._breakers:
+            self._breakers[path] = await Breaker.of(governor.transcript)
+        return self._breakers[path]
+
+    async def _summary(self, governor: Governor, span: Span, focus: str) -> Summary | Failed:
+        """Ask, at most three times smaller when refused as too long, and check the answer."""
+        model = self.model
+        assert model is not None
+        budget = governor.budget
+        facts = must_keep(governor.ledger)
+        most_tokens = max(
+            min(budget.summary_output_tokens, int(budget.limit_tokens * PROSE_SHARE)), 200
+        )
+        output = min(model.max_output_tokens, max(2 * most_tokens, 1_024), model.window_tokens // 4)
+        room = int((model.window_tokens * 0.9 - output) / max(governor.calibration.ratio, 0.5))
+        told, _ = listed(
+            facts, path=governor.transcript.path, room_chars=room // 4 * _CHARS_A_TOKEN
+        )
+        replaced = {slot.entry for slot in span.older}
+        material = Material(
+            # As the view holds them before anything is shortened in passing.
+            slots=[slot for slot in governor.view if slot.entry in replaced],
+            facts=told,
+            earlier=earlier(span.older),
+            focus=focus,
+            most_tokens=most_tokens,
+        )
+        for attempt in range(_REFUSALS + 1):
+            asked = ask_for(
+                material,
+                addresses=governor.addresses,
+                meter=governor.meter,
+                room_tokens=room,
+                room_chars=budget.summary_input_chars,
+                output_tokens=output,
+            )
+            if asked is None:
+                return Failed(kind="no_room", text="what is to be summarized does not fit")
+            try:
+                reply = await self._complete(model, asked.request)
+            except PromptTooLong as error:
+                limit = error.limit_tokens or model.window_tokens
+                room = min(int(room * _LEFT_AFTER_REFUSAL), int((limit - output) * 0.9))
+                if attempt == _REFUSALS or room <= 0:
+                    return Failed(kind="too_long", text=f"the summary model refuses: {error}")
+                continue
+            except OutputTooLarge as error:
+                output = error.output_limit_tokens or output // 2
+                if attempt == _REFUSALS or output < 64:
+                    return Failed(kind="too_long", text=f"the summary model refuses: {error}")
+                continue
+            except (WriteFailed, BrokenView):
+                raise
+            except WayfareError as error:
+                kind = type(error).__name__
+                return Failed(kind=kind, text=f"the summary model failed: {error}")
+            await governor.transcript.add_usage("summary", model.name, reply.usage)
+            self.spent(reply.usage, model)
+            return checked(
+                reply,
+                facts=facts,
+                ledger=governor.ledger,
+                meter=governor.meter,
+                most_tokens=most_tokens,
+                replaced_tokens=total(slot.load for slot in span.gone).tokens,
+            )
+        raise AssertionError("unreachable")
+
+    async def _complete(self, model: Model, request: Request) -> Reply:
+        """The reply, while pieces keep coming.
+
+        Raises:
+            ModelTimeout: nothing came for the idle time.
+            ModelError: what the model raises.
+        """
+        with anyio.move_on_after(self.idle_seconds) as scope:
+            return await model.complete(request, _Alive(scope, self.idle_seconds))
+        raise ModelTimeout(
+            f"nothing came for {self.idle_seconds:g} seconds", timeout_seconds=self.idle_seconds
+        )
+
+    async def _commit(
+        self,
+        governor: Governor,
+        first: Sequence[recovery.Planner],
+        span: Span,
+        summary: Summary,
+        trigger: str,
+    ) -> tuple[EditEntry, ...]:
+        began = self.clock.monotonic()
+        before = governor.tokens
+        message, retention = await self._message(governor, span, summary, trigger)
+        op = Collapse(span.older[0].entry, span.older[-1].entry, message=message, keep=span.keep)
+        edit = Edit(
+            by="reactive" if trigger == "reactive" else "summary",
+            reason=f"{len(span.gone)} messages, {_WHY[trigger]}",
+            ops=(op,),
+            archived=archived(span.older),
+        )
+        edits = await governor.edit(*first, lambda view: [edit])
+        fields = {
+            "before_tokens": before,
+            "after_tokens": governor.tokens,
+            "seconds": self.clock.monotonic() - began,
+            "trigger": trigger,
+            "kept": retention.kept,
+            "added": retention.added,
+            "by_address": retention.by_address,
+            "unsourced_lines": summary.unsourced_lines,
+        }
+        text = (
+            f"{retention.total} facts: {retention.kept} kept, {retention.added} added back, "
+            f"{retention.by_address} by address"
+        )
+        self._tell("compaction.retention", text, **fields)
+        return edits
+
+    async def _message(
+        self, governor: Governor, span: Span, summary: Summary, trigger: str
+    ) -> tuple[Message, Retention]:
+        """The message that will stand, never larger than what it replaces."""
+        meter, budget = governor.meter, governor.budget
+        ratio = governor.calibration.ratio
+        gone = total(slot.load for slot in span.gone).tokens
+        shown = shown_text(span.standing)
+        facts = must_keep(governor.ledger)
+        lost = missing(facts, f"{shown}\n{summary.prose}")
+        spare = int(gone * 0.9) - meter.text(summary.prose)
+        facts_tokens = max(min(int(budget.share(FACTS_SHARE) / ratio), spare), 0)
+        added_text, added = listed(
+            lost, path=governor.transcript.path, room_chars=facts_tokens * _CHARS_A_TOKEN
+        )
+        room = self._restore_room(governor, span, spare - meter.text(added_text), ratio)
+        restored = await self.restorer.restored(
+            room_tokens=room, ledger=governor.ledger, meter=meter, shown=shown
+        )
+        message = compacted(
+            prose=summary.prose,
+            request=governor.view.request_text(),
+            facts=added_text,
+            restored=restored,
+            last_entry=archived_span(span.older)[1],
+            addresses=governor.addresses,
+            reactive=trigger == "reactive",
+        )
+        return message, Retention(
+            kept=len(facts) - len(lost), added=len(added), by_address=len(lost) - len(added)
+        )
+
+    def _restore_room(self, governor: Governor, span: Span, spare_tokens: int, ratio: float) -> int:
+        budget = governor.budget
+        standing = total(slot.load for slot in span.standing).tokens + governor.fixed_tokens
+        free = int(budget.limit_tokens * _FULL_SHARE / ratio) - standing
+        free -= int(budget.share(PROSE_SHARE + FACTS_SHARE) / ratio)
+        return max(min(int(budget.share(budget.restore_share) / ratio), free, spare_tokens), 0)
+
+    async def _digest(
+        self, governor: Governor, first: Sequence[recovery.Planner], trigger: str
+    ) -> tuple[EditEntry, ...]:
+        """The same without a model, what is restored in a message of its own behind it."""
+        budget, ratio = governor.budget, governor.calibration.ratio
+
+        def digest(view: View) -> Sequence[Edit]:
+            if trigger == "auto":
+                return condense.plan(
+                    view,
+                    budget,
+                    governor.goal,
+                    tail_tokens=int(budget.share(budget.tail_share) / ratio),
+                    ratio=ratio,
+                )
+            by = "reactive" if trigger == "reactive" else "compact"
+            return recovery.compaction(view, budget, by=by, reason=_WHY[trigger], ratio=ratio)
+
+        after = governor.planned(*first, digest)
+        saved = governor.view.total.tokens - after.total.tokens
+        if saved <= 0:
+            return ()
+        text = await self.restorer.restored(
+            room_tokens=max(min(int(budget.share(budget.restore_share) / ratio), saved // 2), 0),
+            ledger=governor.ledger,
+            meter=governor.meter,
+            shown=shown_text(list(after)),
+        )
+
+        def restore(view: View) -> Sequence[Edit]:
+            made = next((s.entry for s in reversed(view.slots()) if s.made), None)
+            if not text or made is None:
+                return []
+            op = Insert(made, user(text, origin=Origin.SUMMARY))
+            return [Edit(by="restore", reason="live state", ops=(op,))]
+
+        return await governor.edit(*first, digest, restore)
+
+    async def _from_notes(self, governor: Governor) -> tuple[EditEntry, ...]:
+        """A compaction without a model call, where the notes cover what would leave."""
+        assert self.notes is not None
+        found = await self.notes()
+        if found is None:
+            return ()
+        plan = notes_pass.plan(governor.view, governor.budget, found, governor.calibration.ratio)
+        if plan is None:
+            return ()
+        shown = shown_text(plan.standing)
+        facts = must_keep(governor.ledger)
+        lost = missing(facts, f"{shown}\n{found.text}")
+        ratio = governor.calibration.ratio
+        facts_tokens = int(governor.budget.share(FACTS_SHARE) / ratio)
+        added_text, added = listed(
+            lost, path=governor.transcript.path, room_chars=facts_tokens * _CHARS_A_TOKEN
+        )
+        saved = plan.gone_tokens - governor.meter.text(found.text) - facts_tokens
+        if saved <= 0:
+            return ()
+        restored = await self.restorer.restored(
+            room_tokens=min(int(governor.budget.share(governor.budget.restore_share)), saved // 2),
+            ledger=governor.ledger,
+            meter=governor.meter,
+            shown=shown,
+        )
+        message = compacted(
+            prose=found.text,
+            request=governor.view.request_text(),
+            facts=added_text,
+            restored=restored,
+            last_entry=plan.last_entry,
+            addresses=governor.addresses,
+        )
+        if governor.planned(lambda view: [plan.edit(message)]).total.tokens >= int(
+            governor.goal.limit.tokens
+        ):
+            return ()
+        edits = await governor.edit(lambda view: [plan.edit(message)])
+        retention = Retention(
+            kept=len(facts) - len(lost), added=len(added), by_address=len(lost) - len(added)
+        )
+        text = f"from the session notes, which cover {plan.covered} messages"
+        self._tell("compaction.notes", text, kept=retention.kept, added=retention.added)
+        return edits
+
+    def _tell(self, name: str, text: str, **fields: object) -> None:
+        self.watch(Event(name=name, text=text, fields=fields))
+
+
+_WHY: Final = {
+    "manual": "asked for",
+    "model": "asked for by the model",
+    "auto": "over the limit",
+    "reactive": "refused as too long",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Alive:
+    """A watcher that moves the deadline on with every piece."""
+
+    scope: anyio.CancelScope
+    seconds: float
+
+    def text(self, piece: str) -> None:
+        self._moved()
+
+    def thinking(self, piece: str) -> None:
+        self._moved()
+
+    def call(self, name: str) -> None:
+        self._moved()
+
+    def _moved(self) -> None:
+        self.scope.deadline = anyio.current_time() + self.seconds
+
+
+def due(governor: Governor) -> bool:
+    """Whether the passes would have to make a digest for the next call."""
+    budget, load = governor.budget, governor.view.total
+    over = governor.tokens > budget.limit_tokens or load.bytes > budget.limit_bytes
+    over = over or (budget.limit_chars is not None and load.chars > budget.limit_chars)
+    if not over:
+        return False
+    try:
+        return "digest" in governor.preview()
+    except CannotFit:
+        return False
+
+
+def span_of(view: View, governor: Governor, trigger: str) -> Span:
+    """What a compaction for this reason replaces, and what it leaves."""
+    budget: Budget = governor.budget
+    ratio = governor.calibration.ratio
+    slots = view.slots()
+    head = next((at for at, slot in enumerate(slots) if not condense.is_prompt(slot)), 0)
+    tail_tokens = budget.share(budget.tail_share) / ratio
+    if trigger == "auto":
+        cut_at = condense.tail_start(slots, int(tail_tokens))
+    else:
+        most = min(budget.reactive_keep_tokens / ratio, tail_tokens)
+        cut_at = recovery.recent_start(slots, budget.reactive_keep_messages, most)
+    older = slots[head:cut_at]
+    keep = condense.kept_words(view, older, int(budget.share(budget.user_share) / ratio))
+    return Span(older=older, keep=keep, tail=slots[cut_at:])
+
+
+def _first_plans(governor: Governor, trigger: str) -> tuple[recovery.Planner, ...]:
+    """What is done before: where the limit presses, results that were read are shortened first."""
+    if trigger != "auto":
+        return ()
+    aim = governor.goal
+    return (
+        lambda view: microcompact.plan(
+            view, governor.budget, aim, governor.addresses, governor.declared
+        ),
+    )
+
+
+def earlier(slots: Sequence[Slot]) -> str:
+    """The prose of the newest summary among some slots."""
+    found = (prose_of(slot.message) for slot in reversed(slots) if slot.made)
+    return next((prose for prose in found if prose), "")
+
+
+def shown_text(slots: Sequence[Slot]) -> str:
+    """All that some slots show: texts, results, what calls were given."""
+    parts: list[str] = []
+    for slot in slots:
+        for block in slot.message.blocks:
+            if isinstance(block, Text):
+                parts.append(block.text)
+        parts += [result.text for result in slot.message.results]
+        for call in slot.message.calls:
+            parts += [value for value in call.input.values() if isinstance(value, str)]
+    return "\n".join(parts)
+
+
+__all__ = ["FAILED", "Span", "Summarizer", "due", "span_of"]
