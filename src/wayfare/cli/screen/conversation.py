@@ -84,11 +84,13 @@ class Conversation:
         self.session: Session | None = None
         self.busy = False
         self.leaving = False
+        self.served = ""
         self.clock = SystemClock()
         self._wanted = session
         self._can_ask = can_ask
         self._jobs: deque[Job] = deque()
         self._news = anyio.Event()
+        self._idle = anyio.Event()
         self.mode: str = read.settings.permissions.mode
         self.status = Status(
             model=model.name,
@@ -140,6 +142,7 @@ class Conversation:
             self.say("compacts after the tools under way")
             return
         self._jobs.append(job)
+        self._idle = anyio.Event()
         self._news.set()
 
     def leave(self) -> None:
@@ -190,8 +193,14 @@ class Conversation:
         """Wait for something to do; None when the person leaves."""
         while not self._jobs and not self.leaving:
             self._news = anyio.Event()
+            self._idle.set()
             await self._news.wait()
         return None if self.leaving else self._jobs.popleft()
+
+    async def settled(self) -> None:
+        """Wait until everything that was asked for is done."""
+        while self._jobs or not self._idle.is_set():
+            await self._idle.wait()
 
     def put_back(self, job: Job) -> None:
         """Do this first, once there is a session."""

@@ -35,8 +35,9 @@ def lines_of(event: Event, columns: int) -> list[Line]:
     if event.name == "tool.ended":
         return [tool_line(event, columns)]
     if event.name == "turn.ended":
-        how = str(event.fields.get("ended", "done"))
-        return [] if how == "done" else [notice(event.text, columns, style="warn")]
+        # An error is shown by whoever ran the turn, in full.
+        quiet = event.fields.get("ended", "done") in ("done", "error")
+        return [] if quiet else [notice(event.text, columns, style="warn")]
     if event.name in QUIET or not event.text.strip():
         return []
     if event.name == "context.fixed":

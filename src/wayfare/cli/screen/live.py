@@ -55,12 +55,14 @@ class Live:
         columns: Room of a line.
         answered: The text of the answer of this step so far, for those who want it whole.
         busy: Whether a turn is under way.
+        began: When it began, in monotonic seconds.
     """
 
     thinking: bool = False
     columns: int = 80
     answered: str = ""
     busy: bool = False
+    began: float = 0.0
     _text: str = ""
     _thought: str = ""
     _running: dict[str, _Running] = field(default_factory=dict[str, _Running])
@@ -76,6 +78,8 @@ class Live:
         inner = "agent" in event.fields
         if event.name.startswith("stream."):
             return [] if inner else self._streamed(event)
+        if event.name == "turn.begun" and not inner:
+            self.busy, self.began = True, now
         done = [] if inner else self._settled(event)
         self._note_tool(event, now)
         if inner:
@@ -114,9 +118,7 @@ class Live:
 
     def _settled(self, event: Event) -> list[Piece]:
         """What a step's end makes final."""
-        if event.name == "turn.begun":
-            self.busy = True
-        elif event.name == "turn.ended":
+        if event.name == "turn.ended":
             self.busy = False
             self._running.clear()
         if event.name == "model.retry":
@@ -143,9 +145,13 @@ class Live:
         """The answer's last, unfinished block, as much as fits into so many rows."""
         return last_lines(self._text, rows)
 
+    def note(self, now: float) -> str:
+        """A sign of life with the time the turn has taken; empty between turns."""
+        return f"{_frame(now)} {duration(now - self.began)}" if self.busy else ""
+
     def tail(self, now: float, rows: int) -> list[Line]:
         """Lines about what runs: one a tool, or what the model does."""
-        frame = _FRAMES[int(now / FRAME_SECONDS) % len(_FRAMES)]
+        frame = _frame(now)
         lines: list[Line] = []
         for running in list(self._running.values())[-max(rows, 1) :]:
             seconds = now - running.since
@@ -161,3 +167,7 @@ class Live:
             what = "thinking" if self._thought else "waiting for the model"
             lines.append(fitted((("accent", f"{frame} "), ("dim", what)), self.columns))
         return lines
+
+
+def _frame(now: float) -> str:
+    return _FRAMES[int(now / FRAME_SECONDS) % len(_FRAMES)]

@@ -94,8 +94,12 @@ def rendered(text: str, columns: int, *, color: bool) -> str:
         theme=Theme(_THEME),
     )
     _print(console, text)
-    lines = target.getvalue().split("\n")
-    return "\n".join(_without_padding(line) for line in lines).strip("\n") + "\n"
+    lines = [_without_padding(line) for line in target.getvalue().split("\n")]
+    while lines and not lines[0]:
+        del lines[0]
+    while lines and not lines[-1]:
+        del lines[-1]
+    return "\n".join(lines) + "\n"
 
 
 def _print(console: Console, text: str) -> None:
@@ -110,7 +114,7 @@ _PADDING: Final = re.compile(r"( |\x1b\[[0-9;]*m)+$")
 def _without_padding(line: str) -> str:
     """A line without the blanks that fill it up: they would wrap in a terminal made narrower."""
     found = _PADDING.search(line)
-    if found is None:
-        return line
+    if found is None or found.start() == 0:
+        return line if found is None else ""
     resets = "\x1b[0m" if "\x1b[" in found[0] else ""
     return line[: found.start()] + resets

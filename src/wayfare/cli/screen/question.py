@@ -8,21 +8,28 @@ from typing import Any, Final
 
 from wayfare.agent.consent import Decided, Question
 from wayfare.agent.policy import Policy, Rule, ToolUse
-from wayfare.cli.screen.spans import Line, fitted, neutral, one_line, wrapped
+from wayfare.cli.screen.spans import Line, Span, fitted, neutral, one_line, wrapped
 
 _SHOWN_LINES: Final = 12
 """Lines of a command or of a changed text that are shown; what is longer is said to be."""
 _SUBCOMMANDS: Final = frozenset(
-    """git npm pnpm yarn npx cargo go uv poetry pip pip3 docker podman kubectl make just gh dotnet
-    gradle mvn bundle rails composer terraform helm systemctl brew apt conda python python3 node
-    deno bun""".split()
-)
+    {
+        "git", "npm", "pnpm", "yarn", "npx", "cargo", "go", "uv", "poetry", "pip", "pip3",
+        "docker", "podman", "kubectl", "make", "just", "gh", "dotnet", "gradle", "mvn", "bundle", "rails",
+        "composer", "terraform", "helm", "systemctl", "brew", "apt", "conda", "deno", "bun",
+    }
+)  # fmt: skip
 """Programs whose first argument says what they do: `always` keeps to that one."""
+_INTERPRETERS: Final = frozenset({"python", "python3", "node", "ruby", "perl"})
+"""Programs that run a file or a module: `always` keeps to that one."""
 _WHOLE_LINE: Final = frozenset(
-    """rm rmdir dd mkfs shred truncate chmod chown chgrp kill pkill killall sudo su doas ssh scp
-    rsync curl wget nc sh bash zsh dash fish eval exec source xargs find env perl ruby php awk sed
-    crontab at mount umount reboot shutdown""".split()
-)
+    {
+        "rm", "rmdir", "dd", "mkfs", "shred", "truncate", "chmod", "chown", "chgrp", "kill", "pkill",
+        "killall", "sudo", "su", "doas", "ssh", "scp", "rsync", "curl", "wget", "nc", "sh",
+        "bash", "zsh", "dash", "fish", "eval", "exec", "source", "xargs", "find", "env", "perl",
+        "ruby", "php", "awk", "sed", "crontab", "at", "mount", "umount", "reboot", "shutdown",
+    }
+)  # fmt: skip
 """Programs that can do anything, or harm: `always` keeps to the very same line."""
 
 
@@ -69,13 +76,16 @@ def _for_commands(tool: str, line: str) -> tuple[Rule, ...]:
 
 
 def _pattern(words: list[str], name: str) -> str:
+    first = words[1] if len(words) > 1 else ""
+    whole = " ".join(words)
+    if name in _INTERPRETERS:
+        if first == "-m" and len(words) > 2:
+            return " ".join(words[:3]) + ":*"
+        return " ".join(words[:2]) + ":*" if first and not first.startswith("-") else whole
     if name in _WHOLE_LINE:
-        return " ".join(words)
+        return whole
     if name in _SUBCOMMANDS:
-        given = words[1] if len(words) > 1 else ""
-        if not given or given.startswith("-") and name.startswith(("python", "node")):
-            return " ".join(words[:3]) if given == "-m" else " ".join(words)
-        return " ".join(words[:2]) + ":*" if not given.startswith("-") else " ".join(words)
+        return " ".join(words[:2]) + ":*" if first and not first.startswith("-") else whole
     return words[0] + ":*"
 
 
@@ -104,22 +114,30 @@ def _shown(use: ToolUse, columns: int) -> list[Line]:
         return _cut(wrapped(use.command, columns - 2, lead="  "))
     lines: list[Line] = []
     for name, value in use.input.items():
+        if value is None or value is False:
+            continue
         text = value if isinstance(value, str) else repr(value)
-        if "\n" not in text and len(text) < columns:
-            lines.append(fitted((("dim", f"  {one_line(name)} "), ("", one_line(text))), columns))
+        mark = _mark(name, use.input)
+        if "\n" in text or len(text) >= columns or mark[1].strip():
+            lines += _cut([_row(mark, line, columns) for line in neutral(text).splitlines()])
         else:
-            lines += _change(name, text, use.input, columns)
+            lines.append(fitted((("dim", f"  {one_line(name)} "), ("", one_line(text))), columns))
     return lines
 
 
-def _change(name: str, text: str, given: Mapping[str, Any], columns: int) -> list[Line]:
-    """A long text: what is taken out and what comes in are told apart."""
-    old, new = "old" in name, "new" in name and any("old" in other for other in given)
-    style, mark = ("bad", "- ") if old else ("good", "+ ") if new else ("", "  ")
-    rows: list[Line] = [
-        fitted(((style, f"  {mark}{line}"),), columns) for line in neutral(text).splitlines()
-    ]
-    return _cut([(("dim", f"  {one_line(name)}"),), *rows])
+def _mark(name: str, given: Mapping[str, Any]) -> Span:
+    """What is taken out and what comes in are told apart."""
+    if any("old" in other for other in given):
+        if "old" in name:
+            return ("bad", "- ")
+        if "new" in name:
+            return ("good", "+ ")
+    return ("", "  ")
+
+
+def _row(mark: Span, line: str, columns: int) -> Line:
+    style, sign = mark
+    return fitted(((style, f"  {sign}{line}"),), columns)
 
 
 def _cut(lines: list[Line]) -> list[Line]:

@@ -78,7 +78,7 @@ async def serve(talk: Conversation, name: str) -> None:
         talk.read, talk.model, watch=talk.watch, ask=ask, session=name, mode=talk.mode
     )
     async with Session.open(**options) as session:
-        talk.session = session
+        talk.session, talk.served = session, session.name
         try:
             await note_model(session)
             _opened(talk, session)

@@ -44,8 +44,9 @@ class Typed:
 def read_slash(line: str) -> Typed | None:
     """The slash command of a line; None for words to the model.
 
-    A path (`/usr/bin is empty`) is no command; a word that is nearly one is refused with the name
-    it may have meant, so that a slip is not sent to the model.
+    The beginning of one name alone is enough. A path (`/usr/bin is empty`) is no command; a word
+    that is nearly one is refused with the name it may have meant, so that a slip is not sent to
+    the model.
     """
     text = line.strip()
     if text in _LEAVING:
@@ -58,6 +59,9 @@ def read_slash(line: str) -> Typed | None:
         return Typed(name=word, argument=argument.strip())
     if not word.isalpha():
         return None
-    near = [n for n in names if n.startswith(word)] or difflib.get_close_matches(word, names, n=1)
+    begun = [name for name in names if name.startswith(word)]
+    if len(begun) == 1:
+        return Typed(name=begun[0], argument=argument.strip())
+    near = begun or difflib.get_close_matches(word, names, n=1)
     hint = f"did you mean /{near[0]}?" if near else "/help lists what there is"
     return Typed(name="", text=f"/{word} is no command; {hint}")

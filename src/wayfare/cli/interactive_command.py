@@ -1,0 +1,112 @@
+"""`wayfare` and `wayfare resume`: a session in the terminal."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import anyio
+
+from wayfare.cli.model_choice import open_model
+from wayfare.cli.printing import say
+from wayfare.cli.screen.spans import Line, cut, joined, one_line
+from wayfare.cli.screen.terminal import is_dumb, shows_color, size
+from wayfare.cli.settings_files import Read, left_out_line, read_settings, trust
+from wayfare.clock import SystemClock
+from wayfare.errors import WriteFailed
+from wayfare.events import Event
+
+if TYPE_CHECKING:
+    from wayfare.cli.screen.conversation import Conversation
+    from wayfare.settings import Flag
+
+
+def run(root: Path, flags: list[Flag], session: str = "") -> int:
+    """Serve a session until the person leaves.
+
+    Args:
+        root: The workspace.
+        flags: What the command line sets.
+        session: Goes on with that one; empty: a fresh one, opened with the first words.
+
+    Raises:
+        ConfigError: a setting that is not valid, or no such model.
+        ModelAuthError: no key; says in three lines what to do.
+    """
+    read = _trusted(read_settings(root, flags), root, flags)
+    anyio.run(_serve, read, session)
+    return 0
+
+
+def _trusted(read: Read, root: Path, flags: list[Flag]) -> Read:
+    """Ask once whether what the workspace brings along may do what it says."""
+    line = left_out_line(read)
+    if not line:
+        return read
+    say(line)
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return read
+    sys.stderr.write("Do you trust it? [y/N] ")
+    sys.stderr.flush()
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        return read
+    try:
+        trust(read.workspace)
+    except WriteFailed as error:
+        say(str(error))
+        return read
+    return read_settings(root, flags)
+
+
+async def _serve(read: Read, session: str) -> None:
+    from wayfare.cli.screen.conversation import Conversation
+
+    relay = _Relay()
+    model = open_model(read.settings, clock=SystemClock(), watch=relay.tell)
+    if sys.stdin.isatty() and sys.stdout.isatty() and not is_dumb():
+        from wayfare.cli.screen.prompt_screen import PromptScreen
+
+        color = shows_color(sys.stdout, wanted=read.settings.terminal.color)
+        screen = PromptScreen(read.settings.terminal, color=color)
+        can_ask = True
+    else:
+        from wayfare.cli.screen.plain_screen import PlainScreen
+
+        color, can_ask = False, sys.stdin.isatty()
+        screen = PlainScreen(read.settings.terminal, typed=sys.stdin, prompts=can_ask)
+    talk = relay.talk = Conversation(read, model, screen, session=session, can_ask=can_ask)
+    sys.stdout.write(joined(_greeting(read, talk), color=color))
+    sys.stdout.flush()
+    await screen.run(talk)
+    _farewell(talk)
+
+
+class _Relay:
+    """Tells the conversation what a model tells that was made before it."""
+
+    def __init__(self) -> None:
+        self.talk: Conversation | None = None
+
+    def tell(self, event: Event, /) -> None:
+        if self.talk is not None:
+            self.talk.watch(event)
+
+
+def _greeting(read: Read, talk: Conversation) -> list[Line]:
+    from wayfare import __version__
+
+    columns, _ = size()
+    home = str(Path.home())
+    where = str(read.workspace)
+    where = "~" + where.removeprefix(home) if where.startswith(home + "/") else where
+    first = cut(f"wayfare {__version__} · {talk.model.name} · {one_line(where)}", columns)
+    hint = "/help for commands, @ for files, q to leave"
+    return [(("bold", first),), (("dim", cut(hint, columns)),)]
+
+
+def _farewell(talk: Conversation) -> None:
+    """How to go on another day."""
+    if talk.served:
+        columns, _ = size()
+        say(cut(f"go on with: wayfare resume {talk.served}", columns))
