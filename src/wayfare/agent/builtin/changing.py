@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import stat
 from dataclasses import dataclass
 from pathlib import Path
 
 from wayfare.agent.builtin.diffs import change
 from wayfare.agent.builtin.files_read import FilesRead
-from wayfare.agent.builtin.reach import OutOfReach, reach, shown
+from wayfare.agent.builtin.reach import OutOfReach, open_file, reach, shown
 from wayfare.agent.builtin.read_file import HELD_BYTES
 from wayfare.agent.builtin.writing import replace_file
 from wayfare.agent.tools import ToolContext, ToolOutput, failure
@@ -34,22 +33,18 @@ def present(context: ToolContext, path: str, place: Path) -> Present | None:
         CannotChange: it was not read yet, changed since then, is no plain file or is huge.
     """
     try:
-        descriptor = os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+        with open_file(place) as stream:
+            found = os.fstat(stream.fileno())
+            if found.st_size > HELD_BYTES:
+                raise CannotChange(
+                    f"{path} has {found.st_size:,} bytes, more than {HELD_BYTES:,}: change it "
+                    "with a shell command"
+                )
+            content = stream.read()
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise CannotChange(f"{path} cannot be read: {error.strerror}") from None
-    with os.fdopen(descriptor, "rb") as stream:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode):
-            kind = "a folder" if stat.S_ISDIR(found.st_mode) else "no plain file"
-            raise CannotChange(f"{path} is {kind}")
-        if found.st_size > HELD_BYTES:
-            raise CannotChange(
-                f"{path} has {found.st_size:,} bytes, more than {HELD_BYTES:,}: change it with a "
-                "shell command"
-            )
-        content = stream.read()
+        raise CannotChange(f"{path} cannot be changed: {error.strerror}") from None
     files = context.kept.of(FilesRead)
     if not files.was_read(place):
         raise CannotChange(f"{path} exists and was not read in this session: read it first")

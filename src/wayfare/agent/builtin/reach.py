@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import difflib
 import os
+import stat
 from pathlib import Path
+from typing import BinaryIO
 
 from wayfare.agent.guarded_paths import locate
 from wayfare.agent.tools import ToolContext
@@ -40,6 +42,24 @@ def reach(context: ToolContext, path: str, *, write: bool = False) -> Path:
             "nothing was done. Find out what changed the link."
         )
     return Path(place.path)
+
+
+def open_file(place: Path) -> BinaryIO:
+    """Open a plain file for reading; what no file is does not hold the call up.
+
+    Raises:
+        FileNotFoundError: there is none.
+        OSError: it cannot be read, or is no plain file; `strerror` says which.
+    """
+    # A pipe without a partner would wait for one.
+    descriptor = os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    mode = os.fstat(descriptor).st_mode
+    if stat.S_ISREG(mode):
+        return os.fdopen(descriptor, "rb")
+    os.close(descriptor)
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(None, "it is a folder")
+    raise OSError(None, "it is a device, a pipe or a socket, not a file")
 
 
 def shown(context: ToolContext, place: Path) -> str:

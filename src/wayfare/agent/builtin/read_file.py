@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import io
 import os
-import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -16,7 +15,7 @@ from wayfare.agent.builtin.files_read import FilesRead
 from wayfare.agent.builtin.notes import noted
 from wayfare.agent.builtin.pages import LINE_CHARS, Page, page, piece
 from wayfare.agent.builtin.pictures import MOST_BYTES, picture
-from wayfare.agent.builtin.reach import OutOfReach, missing, reach, shown
+from wayfare.agent.builtin.reach import OutOfReach, missing, open_file, reach, shown
 from wayfare.agent.builtin.text_file import decoded, looks_binary
 from wayfare.agent.tools import ReadPath, Tool, ToolContext, ToolOutput, failure, tool
 from wayfare.errors import StoreError
@@ -98,20 +97,12 @@ async def _archived(context: ToolContext, ref: Ref) -> bytes | None:
 
 def _read(context: ToolContext, asked: _Asked, place: Path) -> ToolOutput:
     try:
-        # A pipe or a device without a partner must not hold the call up.
-        opened = os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+        with open_file(place) as stream:
+            return _file(context, asked, place, stream)
+    except IsADirectoryError:
+        return failure(_folder(context, asked, place))
     except OSError as error:
         return failure(f"{asked.path} cannot be read: {error.strerror}")
-    with os.fdopen(opened, "rb") as stream:
-        found = os.fstat(opened)
-        if stat.S_ISDIR(found.st_mode):
-            return failure(_folder(context, asked, place))
-        if not stat.S_ISREG(found.st_mode):
-            return failure(f"{asked.path} is a device, a pipe or a socket, not a file")
-        try:
-            return _file(context, asked, place, stream)
-        except OSError as error:
-            return failure(f"{asked.path} cannot be read: {error.strerror}")
 
 
 def _folder(context: ToolContext, asked: _Asked, place: Path) -> str:
