@@ -55,7 +55,12 @@ class WireRules:
         messages: Any = request.get(key)
         if not isinstance(messages, list) or not messages:
             return [f"no-messages: {key} is empty"]
-        looks = [self._look(message, format) for message in cast("list[Any]", messages)]
+        listed = cast("list[Any]", messages)
+        looks = [self._look(message, format) for message in listed]
+        # Only what is sent again will be seen again: a long session makes many messages anew.
+        self._looks = {
+            id(message): (message, look) for message, look in zip(listed, looks, strict=True)
+        }
         found = [f"{text} (message {at})" for at, look in enumerate(looks) for text in look.faults]
         if not _sendable(request.get("system")):
             found.append("encoding: the system prompt is no valid Unicode")
@@ -63,10 +68,7 @@ class WireRules:
 
     def _look(self, message: Any, format: str) -> _Look:
         known = self._looks.get(id(message))
-        if known is None or known[0] is not message:
-            known = (message, _look(message, format))
-            self._looks[id(message)] = known
-        return known[1]
+        return known[1] if known and known[0] is message else _look(message, format)
 
 
 def _look(message: Any, format: str) -> _Look:
