@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture(scope="module")
-def repository(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A repository of 1,203 committed files in 240 folders, with ignored ones beside them."""
     root = tmp_path_factory.mktemp("repository").resolve()
     for number in range(1_200):
@@ -40,7 +39,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     git(root, "init", "-q")
     git(root, "add", "-A")
     git(root, "commit", "-q", "-m", "all of it")
-    yield root
+    return root
 
 
 def git(root: Path, *words: str) -> str:
@@ -106,7 +105,7 @@ async def test_a_read_is_a_stub_only_while_it_stands_in_the_context(tmp_path: Pa
     async with watching.open(tools=builtin_tools()) as session:
         await session.run("read it again and again")
         requests = watching.model.requests
-        again = dict((id, text) for id, text, _ in answers(requests[2].messages))
+        again = {id: text for id, text, _ in answers(requests[2].messages)}
         assert again["r2"].startswith("[a.txt lines 1–300 of 300: unchanged since the call r1")
         assert "r1" not in texts(watching), "the compaction took it out"
         assert texts(watching)["r3"].startswith("1\tline 0\n")

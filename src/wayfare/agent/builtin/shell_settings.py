@@ -11,7 +11,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final
 
-from wayfare.agent.sandbox import Confinement, Sandbox, confined
+from wayfare.agent.policy import CLOSED_FOLDERS
+from wayfare.agent.sandbox import Confinement, Sandbox, confined, default_read_only
 
 _SECRET_WORDS: Final = frozenset(
     [
@@ -70,7 +71,8 @@ class Shell:
         most_output_bytes: A command that prints more is ended, or it would fill the disk.
         grace_seconds: Between asking processes to end and ending them.
         sandbox: Confines commands; None: they run as the person would run them.
-        confinement: What a confined command may touch; None: the workspace.
+        confinement: What a confined command may touch; None: the workspace, but for what only
+            wayfare's own tools write.
         keep: Names of environment variables, with `*`, that commands get although their name or
             value looks like a secret.
     """
@@ -91,7 +93,10 @@ class Shell:
         argv = (program, *options, "-c", command)
         if self.sandbox is None:
             return argv
-        return confined(self.sandbox, argv, self.confinement or Confinement(workspace=workspace))
+        own = Confinement(
+            workspace=workspace, read_only=default_read_only(workspace, CLOSED_FOLDERS)
+        )
+        return confined(self.sandbox, argv, self.confinement or own)
 
     def environment(self, given: Mapping[str, str] | None = None) -> dict[str, str]:
         """What commands find in their environment: what `given` (the process's own) holds, less

@@ -273,6 +273,8 @@ async def test_a_confined_command_writes_the_workspace_and_nothing_else(tmp_path
         in found.text
     )
     assert not outside.exists()
+    (workspace / ".memory").mkdir()
+    assert (await bench.call("bash", command="echo x > .memory/a.md")).is_error
     await bench.call("bash", command="sleep 1000 & echo $! > pid; wait", background=True)
     await appears(workspace / "pid")
     inner = {int(p) for p in os.listdir("/proc") if p.isdigit() and _runs_sleep(int(p))}
