@@ -328,6 +328,25 @@ async def test_what_tools_keep_is_closed_with_the_session(tmp_path: Path) -> Non
     assert (closed, ended) == (["processes"], ["closed"])
 
 
+async def test_what_a_hook_says_at_the_start_stands_before_the_model(tmp_path: Path) -> None:
+    sources: list[str] = []
+
+    def start(payload: Any) -> Any:
+        sources.append(payload["source"])
+        return {"additionalContext": "the build is red"}
+
+    hook = Hook(event="SessionStart", run=start)
+    watching = Watching(tmp_path, ["I see"])
+    async with watching.open(hooks=[hook]) as session:
+        await session.run("hi")
+        name = session.name
+    (request,) = watching.model.requests
+    assert [m.text for m in request.messages] == ["the build is red", "hi"]
+    async with Watching(tmp_path, []).open(hooks=[hook], session=name):
+        pass
+    assert sources == ["startup", "resume"]
+
+
 async def test_an_error_in_the_body_stays_that_error(tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError):
         async with Watching(tmp_path, []).open():

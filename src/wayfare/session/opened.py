@@ -12,7 +12,7 @@ from anyio.abc import TaskGroup
 
 from wayfare.agent.consent import Ask, Consent
 from wayfare.agent.hooks import Hook, Hooks
-from wayfare.agent.kit import Kit, NoAttachments
+from wayfare.agent.kit import Kit, NoAttachments, nothing_before
 from wayfare.agent.limits import Limits, Totals
 from wayfare.agent.permissions import Mode, Policy
 from wayfare.agent.ports import AfterTurn, Attachments
@@ -25,7 +25,15 @@ from wayfare.context.budget import Budget
 from wayfare.context.recovery import narrowed
 from wayfare.events import Event, Watched
 from wayfare.model import Model
-from wayfare.session.compacting import register_sources, summarizer_for
+from wayfare.session.compacting import (
+    keeper_for,
+    notes_address,
+    register_sources,
+    summarizer_for,
+    with_notes,
+)
+from wayfare.session.memory_wanted import MemoryWanted
+from wayfare.session.memory_wiring import session_memory
 from wayfare.session.opening import open_session
 from wayfare.session.places import Places
 from wayfare.session.session import Session
@@ -58,11 +66,17 @@ class Opening:
     async def __aenter__(self) -> Session:
         await self._background.__aenter__()
         try:
-            self._session = await _opened(background=self._background, **self._wanted)
+            session = await _opened(background=self._background, **self._wanted)
         except BaseException:
             await self._stop_background()
             raise
-        return self._session
+        self._session = session
+        try:
+            await session.begin()
+        except BaseException:
+            await self.__aexit__(None, None, None)
+            raise
+        return session
 
     async def __aexit__(
         self,
@@ -102,6 +116,7 @@ async def _opened(
     prompt_sections: Sequence[str],
     attachments: Attachments | None,
     after_turn: AfterTurn,
+    memory: MemoryWanted | None,
     places: Places | None,
     watch: Watched,
     clock: Clock,
@@ -114,8 +129,16 @@ async def _opened(
     side = made if side_model is None else waiting(side_model, clock=clock, watch=watch)
     budget = budget or budget_for(made)
     registry = own_tools(budget, shell) if tools is None else Registry(tools)
+    remembered = None
+    if memory is not None:
+        remembered = await session_memory(memory, budget=budget, clock=clock, watch=watch)
+    if remembered is not None:
+        registry = registry.with_tool(*remembered.tools())
+        watch = remembered.watching
     system = prompt_for(workspace, registry, budget, clock, role=role, sections=prompt_sections)
     fixed = fixed_parts(system, registry)
+    if remembered is not None:
+        fixed["memory index"] = fixed_parts(remembered.tail(), Registry())["system prompt"]
     _tell_fixed(fixed, budget, watch)
     begun = await open_session(
         places,
@@ -137,7 +160,20 @@ async def _opened(
         begun.governor.budget = narrowed(budget, learned)
     policy = policy or Policy(workspace=workspace, mode=mode)
     totals = Totals(usage=found.usage, cost=found.cost, calls=found.calls)
-    summarizer = summarizer_for(side if summaries else None, totals=totals, clock=clock, watch=watch)
+    asked = side if summaries else None
+    keeper = keeper_for(
+        begun.governor,
+        places,
+        begun.session,
+        model=asked,
+        watch=watch,
+        background=background,
+        clock=clock,
+        disk=disk,
+        sync=sync,
+    )
+    summarizer = summarizer_for(asked, totals=totals, clock=clock, watch=watch, notes=keeper.now)
+    saved = begun.how != "unsaved"
     payload = {
         "session_id": begun.session,
         "transcript_path": str(places.log(begun.session)),
@@ -168,13 +204,24 @@ async def _opened(
         totals=totals,
         system=system,
         attachments=attachments or NoAttachments(),
-        after_turn=after_turn,
+        before_call=keeper.before_call if saved else nothing_before,
+        after_turn=with_notes(after_turn, keeper) if saved else after_turn,
         compactor=summarizer,
         fixed=fixed,
         payload=payload,
     )
+    if remembered is not None:
+        kit = remembered.joined(kit)
     children.parent = kit
-    register_sources(summarizer.restorer, kit, workspace)
+    if saved:
+        kit.context.kept.put(keeper)
+    register_sources(
+        summarizer.restorer, kit, workspace, notes=notes_address(places, begun.session)
+    )
+    if remembered is not None:
+        await remembered.connect(
+            kit, places=places, tasks=background, models=lambda: (summarizer.model, side, made)
+        )
     return Session(
         kit,
         name=begun.session,

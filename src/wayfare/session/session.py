@@ -19,7 +19,7 @@ from wayfare.agent.loop import run_turn
 from wayfare.agent.permissions import Mode, Policy
 from wayfare.agent.ports import AfterTurn, Attachments
 from wayfare.agent.tools import ToolLike
-from wayfare.agent.turn import Ended
+from wayfare.agent.turn import Ended, append, system_words
 from wayfare.backends import Sync
 from wayfare.backends.disk import Disk
 from wayfare.clock import Clock, SystemClock
@@ -40,6 +40,7 @@ from wayfare.transcript import EditEntry
 
 if TYPE_CHECKING:
     from wayfare.agent.builtin import Shell
+    from wayfare.session.memory_wanted import MemoryWanted
     from wayfare.session.opened import Opening
 
 
@@ -95,6 +96,7 @@ class Session:
         prompt_sections: Sequence[str] = (),
         attachments: Attachments | None = None,
         after_turn: AfterTurn = nothing_after,
+        memory: MemoryWanted | None = None,
         places: Places | None = None,
         watch: Watched = ignore,
         clock: Clock | None = None,
@@ -121,6 +123,7 @@ class Session:
             prompt_sections: Come last in it: rules and index of memory.
             attachments: The port before a turn.
             after_turn: The port after a turn.
+            memory: Which long-term memories it has; None: none.
             places: Where the workspace keeps its sessions.
             watch: Told what happens, streamed text included (`stream.text`).
             clock: Time and chance.
@@ -151,6 +154,7 @@ class Session:
             prompt_sections=prompt_sections,
             attachments=attachments,
             after_turn=after_turn,
+            memory=memory,
             places=places,
             watch=watch,
             clock=clock or SystemClock(),
@@ -295,6 +299,14 @@ class Session:
         fixed = {**kit.fixed, "tools": fixed_parts("", registry)["tools"]}
         kit.governor.fixed_tokens = sum(fixed.values())
         self._kit = replace(kit, tools=registry, fixed=fixed)
+
+    async def begin(self) -> None:
+        """Tell hooks that the session is open; what they say stands before the model."""
+        kit = self._kit
+        source = "resume" if self.how == "resumed" else "startup"
+        said = await kit.hooks.run("SessionStart", {**kit.payload, "source": source})
+        if said.additional_context:
+            await append(kit, *map(system_words, said.additional_context))
 
     async def close(self) -> None:
         """Stop the turn under way, tell hooks, close what tools kept, let go of the log."""
