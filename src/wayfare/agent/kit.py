@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -112,6 +112,7 @@ class Kit:
         limits: How far a turn may go.
         totals: What the session used so far.
         system: The system prompt.
+        tail: Its last section, which may change when the prompt's prefix breaks anyway.
         inbox: What was typed meanwhile.
         attachments: The port before a turn.
         before_call: The port before each model call.
@@ -133,6 +134,7 @@ class Kit:
     totals: Totals = field(default_factory=Totals)
     learned: Learned = field(default_factory=Learned)
     system: str = ""
+    tail: Callable[[], str] = str
     inbox: Inbox = field(default_factory=Inbox)
     attachments: Attachments = field(default_factory=NoAttachments)
     before_call: BeforeCall = nothing_before
@@ -140,6 +142,11 @@ class Kit:
     compactor: Compactor = digest_compactor
     fixed: Mapping[str, int] = field(default_factory=dict[str, int])
     payload: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def prompt(self) -> str:
+        """The system prompt as it is sent now."""
+        return "\n\n".join(part for part in (self.system, self.tail()) if part)
 
     def tell(self, name: str, text: str, **fields: Any) -> None:
         """Tell an event."""

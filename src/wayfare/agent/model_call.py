@@ -110,7 +110,7 @@ class _Call:
         kit = self._kit
         return Request(
             messages=prepared.messages,
-            system=kit.system,
+            system=kit.prompt,
             tools=kit.tools.specs(),
             max_output_tokens=self._output_tokens,
             stable_messages=prepared.stable_messages,

@@ -278,7 +278,16 @@ async def read_cursor(state: Docs, session: str) -> Cursor:
     Raises:
         NotFound: the state is there and cannot be read.
     """
-    return (await _cursors(state))[0].get(session, Cursor())
+    return (await read_cursors(state)).get(session, Cursor())
+
+
+async def read_cursors(state: Docs) -> dict[str, Cursor]:
+    """How far every session was read, by its name; sessions that never had a memory are not there.
+
+    Raises:
+        NotFound: the state is there and cannot be read.
+    """
+    return (await _cursors(state))[0]
 
 
 async def write_cursor(state: Docs, session: str, cursor: Cursor) -> None:

@@ -7,20 +7,12 @@ from pathlib import Path
 
 import anyio
 
-from wayfare.backends import (
-    FileDocs,
-    FileLeases,
-    FileLog,
-    InMemoryDocs,
-    InMemoryLeases,
-    InMemoryLog,
-)
+from wayfare.backends import InMemoryDocs, InMemoryLeases, InMemoryLog
 from wayfare.backends.disk import Disk
-from wayfare.backends.file_log import is_json_line
 from wayfare.backends.in_memory import LogShelf
 from wayfare.clock import Clock
 from wayfare.memory.storage import MemoryStorage
-from wayfare.store.ref import digest
+from wayfare.session.memory_files import memory_in_files as real_memory_in_files
 
 
 def memory_in_files(
@@ -31,56 +23,9 @@ def memory_in_files(
     poll_seconds: float = 0.01,
     sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
 ) -> MemoryStorage:
-    """A memory in `folder`, such as `<workspace>/.memory`, in the layout of the real one."""
-    own = folder / ".wayfare"
-    inside = folder.parent
-
-    def docs(path: Path, suffix: str = ".md", **more: object) -> FileDocs:
-        lock = own / "locks" / path.relative_to(inside).as_posix().replace("/", "-")
-        ignored = own if path.is_relative_to(own) else None
-        return FileDocs(
-            path,
-            suffix=suffix,
-            inside=inside,
-            disk=disk,
-            clock=clock,
-            lock_path=lock,
-            gitignore_in=ignored,
-            **more,  # type: ignore[arg-type]
-        )
-
-    async def rewrite(content: bytes) -> None:
-        journal = docs(own, ".jsonl")
-        present = await journal.read("journal")
-        await journal.write(
-            "journal", content, expected=None if present is None else digest(present)
-        )
-
-    return MemoryStorage(
-        journal=FileLog(
-            own / "journal.jsonl",
-            disk=disk,
-            clock=clock,
-            is_whole=is_json_line,
-            inside=inside,
-            gitignore_in=own,
-        ),
-        records=docs(folder, exclude=("MEMORY",), check_twins=False),
-        index=docs(folder),
-        pages=docs(own / "index", sync="never"),
-        quarantine=docs(own / "quarantine"),
-        inbox=docs(own / "inbox", ".json"),
-        state=docs(own / "state", ".json"),
-        leases=FileLeases(
-            own / "leases",
-            inside=inside,
-            disk=disk,
-            clock=clock,
-            poll_seconds=poll_seconds,
-            sleep=sleep,
-            gitignore_in=own,
-        ),
-        rewrite_journal=rewrite,
+    """A memory in `folder`, such as `<workspace>/.memory`: the real one, that polls faster."""
+    return real_memory_in_files(
+        folder, disk=disk, clock=clock, poll_seconds=poll_seconds, sleep=sleep
     )
 
 

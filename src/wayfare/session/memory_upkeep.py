@@ -1,0 +1,179 @@
+"""The port after a turn: extraction, consolidation, dream, in the background and one at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+
+import anyio
+from anyio.abc import TaskGroup
+
+from wayfare.clock import Clock
+from wayfare.events import Event, Watched
+from wayfare.memory import Extracted, Extractor, SideQuery, consolidate
+from wayfare.memory.dream import read_dream, time_gates
+from wayfare.memory.extract import Cursor, write_cursor
+from wayfare.session.leftovers import pick_up, sessions_since
+from wayfare.session.memory_wanted import MemoryWanted, OpenMemory
+from wayfare.session.places import Places
+from wayfare.session.said import Said
+
+
+class Upkeep:
+    """Keeps the project's memory up while a session goes on.
+
+    Args:
+        memory: The project's memory.
+        wanted: Its settings, and how a dream is started.
+        side_query: Whom to ask; None: nothing is extracted or consolidated.
+        said: The session's log.
+        session: Its name.
+        places: Where the workspace keeps its sessions.
+        tasks: Where it runs.
+        clock: Time.
+        watch: Told what was done and what failed.
+    """
+
+    def __init__(
+        self,
+        memory: OpenMemory,
+        wanted: MemoryWanted,
+        side_query: SideQuery | None,
+        said: Said,
+        *,
+        session: str,
+        places: Places,
+        tasks: TaskGroup,
+        clock: Clock,
+        watch: Watched,
+    ) -> None:
+        self._memory = memory
+        self._wanted = wanted
+        self._side_query = side_query
+        self._said = said
+        self._session = session
+        self._places = places
+        self._tasks = tasks
+        self._clock = clock
+        self._watch = watch
+        self._extractor = (
+            None
+            if side_query is None
+            else Extractor(
+                memory.store, side_query, session=session, search=memory.search, watch=watch
+            )
+        )
+        self._scopes: set[anyio.CancelScope] = set()
+        self._closing = False
+        self._idle = anyio.Event()
+        self._idle.set()
+        self._picking_up = anyio.Lock()
+        self._counted: float | None = None
+        self._marked = False
+
+    def begin(self) -> None:
+        """Pick up what earlier sessions left."""
+        if self._side_query is not None:
+            self._start(self._pick_up)
+
+    def turn_begins(self) -> None:
+        """From the first turn on a session that follows may pick this one up."""
+        if not self._marked and self._extractor is not None:
+            self._marked = True
+            self._start(self._mark)
+
+    def turn_done(self, *, agent_wrote: bool) -> None:
+        """Look for what should be kept; slow work goes on in the background."""
+        self._start(self._keep, agent_wrote)
+
+    async def drain(self) -> bool:
+        """Wait for what is at work, so long as the settings say; False when it was cut off."""
+        with anyio.move_on_after(self._wanted.limits.extract_exit_seconds):
+            await self._idle.wait()
+        self._closing = True
+        if not self._scopes:
+            return True
+        for scope in self._scopes:
+            scope.cancel()
+        text = "memory is still at work; the next session of this workspace goes on from there"
+        self._watch(Event(name="memory.cut_off", text=text))
+        return False
+
+    def _start(self, work: Callable[..., Awaitable[None]], *arguments: object) -> None:
+        if self._closing:
+            return
+        if not self._scopes:
+            self._idle = anyio.Event()
+        scope = anyio.CancelScope()
+        self._scopes.add(scope)
+        self._tasks.start_soon(self._guarded, scope, work, *arguments)
+
+    async def _guarded(
+        self,
+        scope: anyio.CancelScope,
+        work: Callable[..., Awaitable[None]],
+        *arguments: object,
+    ) -> None:
+        """A failure is told and never reaches a turn."""
+        try:
+            with scope:
+                await work(*arguments)
+        except Exception as error:
+            text = f"memory upkeep did not finish: {str(error) or type(error).__name__}"
+            self._watch(Event(name="memory.upkeep_failed", text=text))
+        finally:
+            self._scopes.discard(scope)
+            if not self._scopes:
+                self._idle.set()
+
+    async def _mark(self) -> None:
+        await write_cursor(
+            self._memory.store.storage.state, self._session, Cursor(at=self._clock.now())
+        )
+
+    async def _pick_up(self) -> None:
+        assert self._side_query is not None
+        async with self._picking_up:
+            picked = await pick_up(
+                self._places,
+                self._memory.store,
+                self._memory.search,
+                self._side_query,
+                but=self._session,
+                clock=self._clock,
+                watch=self._watch,
+            )
+            await self._consolidate(picked)
+
+    async def _keep(self, agent_wrote: bool) -> None:
+        if self._extractor is not None:
+            said = await self._said.catch_up()
+            extracted = await self._extractor.run(said, agent_wrote=agent_wrote)
+            if extracted is not None:
+                async with self._picking_up:
+                    await self._consolidate([extracted])
+        await self._dream()
+
+    async def _consolidate(self, extracted: Sequence[Extracted]) -> None:
+        """Tidy up after a new record, once there are enough of them."""
+        fresh = any(v.outcome == "accept" for one in extracted for v in one.verdicts)
+        store = self._memory.store
+        enough = len(store.entries) >= self._wanted.limits.consolidate_from_records
+        if fresh and enough and self._side_query is not None:
+            await consolidate(store, self._side_query, watch=self._watch)
+
+    async def _dream(self) -> None:
+        """Start a dream when its cheap gates are open; the dream itself asks them all again."""
+        start, limits, now = self._wanted.start_dream, self._wanted.limits, self._clock.monotonic()
+        if start is None or self._side_query is None:
+            return
+        if self._counted is not None and now - self._counted < limits.dream_scan_minutes * 60:
+            return
+        self._counted = now
+        state = await read_dream(self._memory.store.storage.state)
+        if not time_gates(state, self._clock.now(), limits).open:
+            return
+        last = state.last if state.last <= self._clock.now() else 0.0
+        others = sessions_since(self._places, last, but=self._session)
+        if others >= limits.dream_sessions:
+            start()
+            self._watch(Event(name="memory.dream_started", text="memory upkeep runs beside"))

@@ -1,0 +1,72 @@
+"""What was said in a session, read from its log: who said it, in which entry, when."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import anyio
+
+from wayfare.agent.ports import History
+from wayfare.memory import Utterance
+from wayfare.messages import Message, Origin
+from wayfare.transcript import MessageEntry
+
+_KEPT_CHARS: Final = 20_000
+"""Of a text that is not the user's: it only shows around what the user said, or proves that it was
+not the user who said it."""
+
+
+class Said:
+    """A session's log as utterances, read on from where it was read last.
+
+    It reads the log itself, so that what left the context counts as well, and what a summary,
+    a recalled record or a tool says is never taken for the user's words.
+    """
+
+    def __init__(self, history: History) -> None:
+        self._history = history
+        self._next = 1
+        self._said: list[Utterance] = []
+        self._reading = anyio.Lock()
+
+    @property
+    def all(self) -> Sequence[Utterance]:
+        """Everything read so far, oldest first."""
+        return tuple(self._said)
+
+    async def catch_up(self) -> Sequence[Utterance]:
+        """Read what is new; returns everything.
+
+        Raises:
+            StoreError: the log cannot be read.
+        """
+        async with self._reading:
+            async for entry in self._history.entries(self._next):
+                if isinstance(entry, MessageEntry):
+                    entered = await self._history.entered(entry)
+                    self._take(entry, entered.message)
+                self._next = entry.id + 1
+        return self.all
+
+    def user_texts(self, count: int) -> list[str]:
+        """The latest texts of the user, oldest first."""
+        texts = [u.text for u in self._said if u.origin == Origin.USER]
+        return texts[-count:]
+
+    def evidence(self) -> Sequence[Utterance]:
+        """What a record written now may rest on: all the user said, and everything since the
+        user spoke last, so that what a tool said is known as the tool's."""
+        last = max((u.entry_id for u in self._said if u.origin == Origin.USER), default=0)
+        return [u for u in self._said if u.origin == Origin.USER or u.entry_id > last]
+
+    def _take(self, entry: MessageEntry, message: Message) -> None:
+        text = message.text
+        if entry.origin is Origin.TOOL:
+            text = "\n".join([text, *(result.text for result in message.results)]).strip()
+        if entry.origin is not Origin.USER:
+            text = text[:_KEPT_CHARS]
+        if text:
+            self._said.append(
+                Utterance(entry_id=entry.id, origin=entry.origin.value, text=text, time=entry.time)
+            )
