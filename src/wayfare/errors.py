@@ -13,6 +13,7 @@ WayfareError
     EmptyReply
     PromptTooLong                  .sent_tokens .limit_tokens (None when the provider does not say)
     OutputTooLarge                 .output_limit_tokens .sent_tokens .limit_tokens (or None)
+  ScriptIsOver                     .request
   ContextError
     BrokenView                     .rule .entry_ids
     CannotFit                      .window_tokens .by_part
@@ -195,6 +196,14 @@ class OutputTooLarge(ModelError):
         self.output_limit_tokens = output_limit_tokens
         self.sent_tokens = sent_tokens
         self.limit_tokens = limit_tokens
+
+
+class ScriptIsOver(WayfareError):
+    """The scripted model was asked once more than its script answers; `request` is that request."""
+
+    def __init__(self, message: str, *, request: object) -> None:
+        super().__init__(message)
+        self.request = request
 
 
 class ContextError(WayfareError):

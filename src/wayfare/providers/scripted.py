@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from anyio.lowlevel import checkpoint
 
-from wayfare.errors import OutputTooLarge, PromptTooLong, WayfareError
+from wayfare.errors import OutputTooLarge, PromptTooLong
+from wayfare.errors import ScriptIsOver as ScriptIsOver
 from wayfare.messages import Message, Text, Thinking, ToolCall
 from wayfare.model import CountsTokens, Model, Prices, Reply, Request, Usage, Watcher
 from wayfare.providers.errors_from import Asked
@@ -25,14 +26,6 @@ from wayfare.tokens import TokenMeter
 
 PIECE_CHARS: Final = 16
 """Characters that stream in at once."""
-
-
-class ScriptIsOver(WayfareError):
-    """The scripted model was asked once more than its script answers; `request` is that request."""
-
-    def __init__(self, message: str, *, request: Request) -> None:
-        super().__init__(message)
-        self.request = request
 
 
 class ScriptedModel:
