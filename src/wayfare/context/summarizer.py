@@ -11,26 +11,25 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-import anyio
-
 from wayfare.clock import Clock
 from wayfare.context import recovery
 from wayfare.context.breaker import FAILED, Breaker
 from wayfare.context.budget import Budget
 from wayfare.context.compacted import compacted, prose_of
-from wayfare.context.must_keep import Retention, listed, missing, must_keep
+from wayfare.context.digest import Room, name_index
+from wayfare.context.must_keep import Fact, Retention, listed, missing, must_keep
 from wayfare.context.passes import condense, microcompact
 from wayfare.context.passes import notes as notes_pass
 from wayfare.context.passes.snip import archived
+from wayfare.context.patience import answered
 from wayfare.context.pipeline import Governor
 from wayfare.context.restore import Restorer
 from wayfare.context.summary_reply import Failed, Summary, checked
-from wayfare.context.summary_request import Material, ask_for
+from wayfare.context.summary_request import ask_for, for_summary
 from wayfare.context.view import Slot, View, archived_span
 from wayfare.errors import (
     BrokenView,
     CannotFit,
-    ModelTimeout,
     OutputTooLarge,
     PromptTooLong,
     WayfareError,
@@ -38,7 +37,7 @@ from wayfare.errors import (
 )
 from wayfare.events import Event, Watched
 from wayfare.messages import Message, Origin, Text, user
-from wayfare.model import Model, Reply, Request, Usage
+from wayfare.model import Model, Usage
 from wayfare.tokens import total
 from wayfare.transcript import Collapse, Edit, EditEntry, Insert
 
@@ -163,13 +162,11 @@ class Summarizer:
         )
         output = min(model.max_output_tokens, max(2 * most_tokens, 1_024), model.window_tokens // 4)
         room = int((model.window_tokens * 0.9 - output) / max(governor.calibration.ratio, 0.5))
-        told, _ = listed(
-            facts, path=governor.transcript.path, room_chars=room // 4 * _CHARS_A_TOKEN
-        )
+        told, _ = listed(facts, room_chars=room // 4 * _CHARS_A_TOKEN)
         replaced = {slot.entry for slot in span.older}
-        material = Material(
+        material = for_summary(
             # As the view holds them before anything is shortened in passing.
-            slots=[slot for slot in governor.view if slot.entry in replaced],
+            [slot for slot in governor.view if slot.entry in replaced],
             facts=told,
             earlier=earlier(span.older),
             focus=focus,
@@ -187,7 +184,7 @@ class Summarizer:
             if asked is None:
                 return Failed(kind="no_room", text="what is to be summarized does not fit")
             try:
-                reply = await self._complete(model, asked.request)
+                reply = await answered(model, asked.request, idle_seconds=self.idle_seconds)
             except PromptTooLong as error:
                 limit = error.limit_tokens or model.window_tokens
                 room = min(int(room * _LEFT_AFTER_REFUSAL), int((limit - output) * 0.9))
@@ -215,19 +212,6 @@ class Summarizer:
                 replaced_tokens=total(slot.load for slot in span.gone).tokens,
             )
         raise AssertionError("unreachable")
-
-    async def _complete(self, model: Model, request: Request) -> Reply:
-        """The reply, while pieces keep coming.
-
-        Raises:
-            ModelTimeout: nothing came for the idle time.
-            ModelError: what the model raises.
-        """
-        with anyio.move_on_after(self.idle_seconds) as scope:
-            return await model.complete(request, _Alive(scope, self.idle_seconds))
-        raise ModelTimeout(
-            f"nothing came for {self.idle_seconds:g} seconds", timeout_seconds=self.idle_seconds
-        )
 
     async def _commit(
         self,
@@ -277,9 +261,7 @@ class Summarizer:
         lost = missing(facts, f"{shown}\n{summary.prose}")
         spare = int(gone * 0.9) - meter.text(summary.prose)
         facts_tokens = max(min(int(budget.share(FACTS_SHARE) / ratio), spare), 0)
-        added_text, added = listed(
-            lost, path=governor.transcript.path, room_chars=facts_tokens * _CHARS_A_TOKEN
-        )
+        added_text, added = behind(governor, lost, facts_tokens)
         room = self._restore_room(governor, span, spare - meter.text(added_text), ratio)
         restored = await self.restorer.restored(
             room_tokens=room, ledger=governor.ledger, meter=meter, shown=shown
@@ -356,9 +338,7 @@ class Summarizer:
         lost = missing(facts, f"{shown}\n{found.text}")
         ratio = governor.calibration.ratio
         facts_tokens = int(governor.budget.share(FACTS_SHARE) / ratio)
-        added_text, added = listed(
-            lost, path=governor.transcript.path, room_chars=facts_tokens * _CHARS_A_TOKEN
-        )
+        added_text, added = behind(governor, lost, facts_tokens)
         saved = plan.gone_tokens - governor.meter.text(found.text) - facts_tokens
         if saved <= 0:
             return ()
@@ -398,26 +378,6 @@ _WHY: Final = {
     "auto": "over the limit",
     "reactive": "refused as too long",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class _Alive:
-    """A watcher that moves the deadline on with every piece."""
-
-    scope: anyio.CancelScope
-    seconds: float
-
-    def text(self, piece: str) -> None:
-        self._moved()
-
-    def thinking(self, piece: str) -> None:
-        self._moved()
-
-    def call(self, name: str) -> None:
-        self._moved()
-
-    def _moved(self) -> None:
-        self.scope.deadline = anyio.current_time() + self.seconds
 
 
 def due(governor: Governor) -> bool:
@@ -460,6 +420,27 @@ def _first_plans(governor: Governor, trigger: str) -> tuple[recovery.Planner, ..
             view, governor.budget, aim, governor.addresses, governor.declared
         ),
     )
+
+
+def behind(
+    governor: Governor, lost: Sequence[Fact], room_tokens: int
+) -> tuple[str, tuple[Fact, ...]]:
+    """What stands behind a summary: the facts it lacks, then the names in use."""
+    budget = governor.budget
+    chars = room_tokens * _CHARS_A_TOKEN
+    names = name_index(
+        governor.ledger,
+        Room(
+            chars=chars,
+            file_name_chars=min(budget.file_name_chars, chars // 8),
+            identifier_chars=min(budget.identifier_chars, chars // 4),
+        ),
+    )
+    index = "\n".join(names)
+    text, taken = listed(lost, room_chars=chars - len(index))
+    if taken:
+        text = f"From the log, with entry numbers:\n{text}"
+    return "\n".join(part for part in (text, index) if part), taken
 
 
 def earlier(slots: Sequence[Slot]) -> str:

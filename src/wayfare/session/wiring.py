@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from wayfare import json_text
-from wayfare.agent.kit import Inbox, Kit, NoAttachments, nothing_after
+from wayfare.agent.kit import Inbox, Kit, NoAttachments, nothing_after, nothing_before
 from wayfare.agent.limits import Limits, Totals
 from wayfare.agent.ports import CompactionRequests, Kept
 from wayfare.agent.system_prompt import (
@@ -160,6 +160,7 @@ class Children:
                 limits=_rest(parent.limits, parent.totals),
                 inbox=Inbox(),
                 attachments=NoAttachments(),
+                before_call=nothing_before,
                 after_turn=nothing_after,
                 fixed=fixed,
                 payload={**parent.payload, "session_id": name},
