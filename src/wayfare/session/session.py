@@ -31,6 +31,7 @@ from wayfare.events import Watched, ignore
 from wayfare.messages import Message
 from wayfare.model import Model
 from wayfare.session.places import Places
+from wayfare.session.wanted import Wanted
 from wayfare.session.wiring import (
     budget_for,
     fixed_parts,
@@ -136,7 +137,7 @@ class Session:
         """
         from wayfare.session.opened import Opening
 
-        return Opening(
+        wanted = Wanted(
             workspace=Path(workspace),
             model=model,
             side_model=side_model,
@@ -161,6 +162,7 @@ class Session:
             disk=disk,
             sync=sync,
         )
+        return Opening(wanted)
 
     @property
     def kit(self) -> Kit:
