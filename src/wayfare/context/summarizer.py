@@ -8,7 +8,7 @@ behind it, live state comes back from its sources, and all of it is committed as
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from wayfare.clock import Clock
@@ -50,6 +50,8 @@ _FULL_SHARE: Final = 0.8
 """Of the limit, as much a compacted request takes at most with what is restored."""
 _LEAST_REPLACED_TOKENS: Final = 150
 _CHARS_A_TOKEN: Final = 3
+_SHARED: Final = ("permission mode", "instructions", "recent files")
+"""Sources that say the same to a sub-agent as to the session."""
 
 Spent = Callable[[Usage, Model], None]
 NotesNow = Callable[[], Awaitable[notes_pass.Notes | None]]
@@ -141,9 +143,10 @@ class Summarizer:
         breaker.succeeded()
         return edits
 
-    def due(self, governor: Governor) -> bool:
-        """Whether the next call needs a compaction that passes alone cannot give."""
-        return due(governor)
+    def for_subagent(self) -> Summarizer:
+        """The same for a context of its own: without the session's notes and task list."""
+        own = {name: s for name, s in self.restorer.sources.items() if name in _SHARED}
+        return replace(self, notes=None, restorer=Restorer(own), _breakers={})
 
     async def _breaker(self, governor: Governor) -> Breaker:
         path = governor.transcript.path
@@ -162,7 +165,7 @@ class Summarizer:
         )
         output = min(model.max_output_tokens, max(2 * most_tokens, 1_024), model.window_tokens // 4)
         room = int((model.window_tokens * 0.9 - output) / max(governor.calibration.ratio, 0.5))
-        told, _ = listed(facts, room_chars=room // 4 * _CHARS_A_TOKEN)
+        told, shown_facts = listed(facts, room_chars=room // 4 * _CHARS_A_TOKEN)
         replaced = {slot.entry for slot in span.older}
         material = for_summary(
             # As the view holds them before anything is shortened in passing.
@@ -187,7 +190,8 @@ class Summarizer:
                 reply = await answered(model, asked.request, idle_seconds=self.idle_seconds)
             except PromptTooLong as error:
                 limit = error.limit_tokens or model.window_tokens
-                room = min(int(room * _LEFT_AFTER_REFUSAL), int((limit - output) * 0.9))
+                sent = min(room, asked.tokens)
+                room = min(int(sent * _LEFT_AFTER_REFUSAL), int((limit - output) * 0.9))
                 if attempt == _REFUSALS or room <= 0:
                     return Failed(kind="too_long", text=f"the summary model refuses: {error}")
                 continue
@@ -205,7 +209,7 @@ class Summarizer:
             self.spent(reply.usage, model)
             return checked(
                 reply,
-                facts=facts,
+                facts=shown_facts,
                 ledger=governor.ledger,
                 meter=governor.meter,
                 most_tokens=most_tokens,

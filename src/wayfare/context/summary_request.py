@@ -87,9 +87,10 @@ def for_summary(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """A request that fits, and how many messages it left out."""
+    """A request that fits, its tokens by our count, and how many messages it left out."""
 
     request: Request
+    tokens: int
     left_out: int
 
 
@@ -127,7 +128,8 @@ def ask_for(
     message = _clean(user(text, origin=Origin.SYSTEM))
     _check(message, meter)
     request = Request(messages=(message,), system=rules, max_output_tokens=output_tokens)
-    return Asked(request=request, left_out=sum(part.messages for part in dropped))
+    tokens = meter.text(text) + meter.text(rules)
+    return Asked(request=request, tokens=tokens, left_out=sum(part.messages for part in dropped))
 
 
 def _leading(material: Material, meter: Meter, room_tokens: int) -> str:

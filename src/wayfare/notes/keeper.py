@@ -179,7 +179,7 @@ class Keeper:
 
     async def _update(self) -> None:
         """One update: by the model where there is one, then what code alone knows."""
-        reached = self._seen.entry
+        reached, tokens, calls = self._seen.entry, self._seen.tokens, self._seen.calls
         before = await self._text()
         old = parsed(before)
         new: dict[str, str] = {}
@@ -187,11 +187,13 @@ class Keeper:
             new = await self._asked(self.model, old, reached)
         sections = merged(old, new, count=self._count_text, most_tokens=self._most_tokens)
         stale = sections["Current State"] == old.get("Current State", "")
-        if stale and self._seen.calls:
+        if stale and calls:
             sections["Current State"] = last_work(self.governor.ledger)
         covered = reached if new else covers(before)
         await self._write(sections, before, covered)
-        self._seen.tokens = self._seen.calls = 0
+        # What came in meanwhile counts for the next one.
+        self._seen.tokens -= tokens
+        self._seen.calls -= calls
         self._there = True
         self._covered = covered
         self._tell("notes.updated", f"session notes up to entry {reached}", entry=reached)

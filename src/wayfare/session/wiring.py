@@ -24,6 +24,7 @@ from wayfare.backends.disk import Disk
 from wayfare.clock import Clock
 from wayfare.context.budget import Budget
 from wayfare.context.pipeline import Governor
+from wayfare.context.summarizer import Summarizer
 from wayfare.events import Watched, of_agent
 from wayfare.model import Model
 from wayfare.session.opening import file_transcript, governed, memory_transcript
@@ -161,6 +162,11 @@ class Children:
                 inbox=Inbox(),
                 attachments=NoAttachments(),
                 before_call=nothing_before,
+                compactor=(
+                    parent.compactor.for_subagent()
+                    if isinstance(parent.compactor, Summarizer)
+                    else parent.compactor
+                ),
                 after_turn=nothing_after,
                 fixed=fixed,
                 payload={**parent.payload, "session_id": name},
