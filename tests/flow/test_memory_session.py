@@ -207,17 +207,16 @@ async def test_the_index_in_the_prompt_stays_until_the_prefix_breaks(tmp_path: P
 
     def works(request: Request) -> Line:
         done = sum(len(m.calls) for m in request.messages)
-        return (
-            "Read."
-            if done >= 12 or len(thinks.asked) > 13
-            else asked("look", f"c{done}", path=f"p{done}")
-        )
+        if not done and len(thinks.asked) == 1:
+            return writes("tea", "I like tea.")
+        if len(thinks.asked) > 13:
+            return "Read."
+        return asked("look", f"c{done}", path=f"p{done}")
 
     thinks = Mind(works, tells)
     project = Project(tmp_path, thinks)
     async with project.open(tools=[look]) as session:
-        await session.run("I like tea. Read all of it.")
-        await session.run("And what else?")
+        await session.run("Remember that I like tea. Read all of it.")
         before = thinks.asked[-1].system
         assert await session.compact()
         await session.run("Go on.")
