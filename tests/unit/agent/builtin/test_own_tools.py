@@ -98,7 +98,7 @@ async def history(bench: Workbench) -> dict[str, str]:
             results(result("t1", output)),
             assistant("", call("search_history", {"query": "back-off"}, id="t2")),
             results(result("t2", "nothing about the back-off")),
-            assistant("The connection memories were reset between the attempts."),
+            assistant("The connection memory was reset between the attempts."),
         ]
     )
     (ref,) = added[2].refs.values()
@@ -115,7 +115,7 @@ async def test_history_is_found_by_words_with_addresses_and_lines(bench: Workben
     assert "300\tFAILED test_retry: the back-off was 30 seconds" in first
     page = await bench.call("read_file", path=at["output"], offset=300, limit=1)
     assert page.text.startswith("300\tFAILED test_retry")
-    stem = await bench.call("search_history", query="memory")
+    stem = await bench.call("search_history", query="memories")
     assert stem.text.startswith(at["last"])
     assert "search_history" not in found.text
     nothing = await bench.call("search_history", query="zebra")
