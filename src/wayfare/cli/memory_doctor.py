@@ -11,6 +11,7 @@ from wayfare.cli.memory_opening import opened
 from wayfare.cli.printing import counted, plain, put
 from wayfare.errors import StoreError
 from wayfare.memory import waiting
+from wayfare.memory.writer import INDEX_NAME
 from wayfare.session import run_sync
 from wayfare.session.memory_wanted import OpenMemory
 
@@ -78,7 +79,8 @@ async def _index(memory: OpenMemory) -> Finding:
         return _finding("bad", "index", "MEMORY.md is a folder; move it away to have an index")
     wanted = store.index()
     try:
-        if store.entries and await store.index_text() != wanted.text:
+        content = await store.storage.index.read(INDEX_NAME)
+        if store.entries and content != wanted.text.encode(errors="replace"):
             written = await store.rebuild_index()
             return _finding("note", "index", f"was out of step and is written anew, {written.room}")
     except StoreError as error:
