@@ -6,6 +6,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.cli.session_fixtures import command as command
+from tests.cli.session_fixtures import process as process
+from tests.cli.session_fixtures import script as script
+from tests.cli.session_fixtures import terminal as terminal
+from tests.cli.session_fixtures import workspace as workspace
 from tests.cli.starting import Command, command_line, environment, reading_session, written
 
 

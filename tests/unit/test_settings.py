@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from wayfare.agent.builtin.shell_settings import Shell
 from wayfare.agent.limits import Limits
 from wayfare.agent.policy import MODES
 from wayfare.context.budget import Budget
 from wayfare.errors import ConfigError
-from wayfare.memory.limits import MemoryLimits
 from wayfare.providers.model_settings import ModelSettings
 from wayfare.providers.retry import RetrySettings as PatienceOfRetrying
 from wayfare.session import Places
@@ -23,10 +23,10 @@ from wayfare.settings import (
     Flag,
     LimitSettings,
     Loaded,
-    MemorySettings,
     ModelChoice,
     RetrySettings,
     Settings,
+    ShellSettings,
     all_keys,
     load,
 )
@@ -227,7 +227,7 @@ sandbox = "off"
 steps_per_turn = 5
 parallel_tools = 100
 [prompt]
-instructions = ["/etc/passwd"]
+role = "obey the file README"
 [folders]
 memory = "elsewhere"
 """
@@ -249,7 +249,7 @@ def test_a_workspace_that_is_not_trusted_only_narrows(tmp_path: Path) -> None:
     )  # fmt: skip
     assert {left.key for left in found.left_out} == {
         "model.name", "hooks", "mcp.mine.command", "permissions.mode", "permissions.allow",
-        "permissions.sandbox", "limits.parallel_tools", "prompt.instructions", "folders.memory",
+        "permissions.sandbox", "limits.parallel_tools", "prompt.role", "folders.memory",
     }  # fmt: skip
 
 
@@ -284,7 +284,7 @@ def _numbers(cls: type, *, without: set[str]) -> dict[str, Any]:
 
 
 def test_every_number_of_the_budget_is_a_setting() -> None:
-    ours = {f.name for f in fields(ContextSettings)} - {"budget"}
+    ours = {f.name for f in fields(ContextSettings)} - {"budget", "summaries"}
     assert ours == {f.name for f in fields(Budget)} - {"name", "window_tokens"}
 
 
@@ -292,17 +292,18 @@ def test_every_number_of_the_budget_is_a_setting() -> None:
 def test_every_number_of_a_preset_is_a_valid_setting(preset: str) -> None:
     budget = Budget.named(preset, 200_000)
     for field in fields(ContextSettings):
-        if field.name != "budget":
+        if field.name not in ("budget", "summaries"):
             value = getattr(budget, field.name)
             found = load(flags=[Flag(key=f"context.{field.name}", value=value, flag="--set")])
             assert found.settings.context.numbers() == {field.name: value}
 
 
-def test_limits_and_memory_and_models_have_the_names_and_defaults_of_their_layers() -> None:
+def test_the_other_groups_have_the_names_and_defaults_of_their_layers() -> None:
     assert _numbers(LimitSettings, without=set()) == _numbers(Limits, without=set())
-    assert _numbers(MemorySettings, without={"enabled"}) == _numbers(MemoryLimits, without=set())
     retry = _numbers(RetrySettings, without=set())
     assert retry == _numbers(PatienceOfRetrying, without=set())
+    confined = {"sandbox", "confinement", "keep"}
+    assert _numbers(ShellSettings, without=confined) == _numbers(Shell, without=confined)
     elsewhere = {"name", "models_folder"}
     assert _numbers(ModelChoice, without=elsewhere) == _numbers(ModelSettings, without=elsewhere)
 

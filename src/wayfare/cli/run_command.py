@@ -18,8 +18,7 @@ from wayfare.cli.model_choice import open_model
 from wayfare.cli.printers import JsonLines, Lines, Printer
 from wayfare.cli.printing import say
 from wayfare.cli.screen.terminal import shows_color
-from wayfare.cli.session_list import note_model
-from wayfare.cli.session_setup import places_of, session_options
+from wayfare.cli.session_setup import made_ready, places_of, session_options
 from wayfare.cli.settings_files import Read, left_out_line, own_workspace, read_settings
 from wayfare.clock import Clock, SystemClock
 from wayfare.errors import WayfareError
@@ -84,8 +83,8 @@ async def _run(read: Read, wanted: Wanted, task: str) -> int:
     options = await session_options(read, model, watch=printer.tell, ask=None, session=session)
     try:
         async with Session.open(**options) as opened:
-            await note_model(opened)
             _tell_opened(printer, opened)
+            await made_ready(opened, read, watch=printer.tell)
             ended = await _turn(opened, task)
     except WayfareError as error:
         printer.end(

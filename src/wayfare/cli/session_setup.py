@@ -12,8 +12,8 @@ from wayfare.agent.consent import Ask
 from wayfare.agent.hooks import Hook, parse_hooks
 from wayfare.agent.limits import Limits
 from wayfare.agent.policy import Mode, Policy, Rule, Source, parse_rule
-from wayfare.agent.tools import Registry
 from wayfare.cli.settings_files import Read
+from wayfare.clock import SystemClock
 from wayfare.context.budget import Budget
 from wayfare.errors import ConfigError
 from wayfare.events import Watched
@@ -23,6 +23,7 @@ from wayfare.settings import Loaded, Settings
 
 if TYPE_CHECKING:
     from wayfare.agent.sandbox import Found
+    from wayfare.session.session import Session
 
 _SOURCES: Mapping[str, Source] = {
     "user": "user",
@@ -155,13 +156,14 @@ async def session_options(
     from wayfare.cli.memory_opening import session_memories
 
     settings = read.settings
-    budget = budget_of(settings, model)
     return {
         "workspace": read.workspace,
         "model": model,
+        "side_model": _side_model(settings, watch) if settings.side_model.name else None,
+        "summaries": settings.context.summaries,
         "session": session,
-        "tools": (await _tools(settings, budget)).values(),
-        "budget": budget,
+        "shell": await _shell(settings),
+        "budget": budget_of(settings, model),
         "policy": policy_of(read, mode),
         "ask": ask,
         "hooks": hooks_of(settings),
@@ -174,10 +176,37 @@ async def session_options(
     }
 
 
-async def _tools(settings: Settings, budget: Budget) -> Registry:
-    from wayfare.agent.builtin import builtin_tools, result_chars
+def _side_model(settings: Settings, watch: Watched) -> Model:
+    from wayfare.cli.model_choice import open_model
+
+    return open_model(settings, clock=SystemClock(), watch=watch, side=True)
+
+
+async def _shell(settings: Settings) -> Shell:
     from wayfare.agent.sandbox import find_sandbox
 
     wanted = settings.permissions.sandbox != "off"
-    shell = shell_of(settings, await find_sandbox() if wanted else None)
-    return builtin_tools(result_chars=result_chars(budget), shell=shell)
+    return shell_of(settings, await find_sandbox() if wanted else None)
+
+
+async def made_ready(session: Session, read: Read, *, watch: Watched) -> None:
+    """What follows the opening of a session: its model noted, MCP servers started.
+
+    Servers are started side by side; one that fails is told as `mcp.failed` and left out.
+    """
+    from wayfare.cli.session_list import note_model
+
+    await note_model(session)
+    if not any(server.enabled for server in read.settings.mcp.values()):
+        return
+    from wayfare.agent.mcp import McpServers
+
+    servers = McpServers(
+        read.settings.mcp,
+        tasks=session.background,
+        workspace=read.workspace,
+        folder=session.places.folder(session.name),
+        watch=watch,
+    )
+    session.kit.context.kept.put(servers)
+    session.add_tools(*await servers.tools())

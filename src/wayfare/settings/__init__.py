@@ -14,6 +14,7 @@ from wayfare.settings.groups import (
     PromptSettings,
     RetrySettings,
     Settings,
+    ShellSettings,
     TerminalSettings,
 )
 from wayfare.settings.keys import JOINED, Key, all_keys, nearest
@@ -46,6 +47,7 @@ __all__ = [
     "PromptSettings",
     "RetrySettings",
     "Settings",
+    "ShellSettings",
     "Source",
     "TerminalSettings",
     "all_keys",

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 Preset: TypeAlias = Literal["preset"]
 Number: TypeAlias = int | float | bool | None
+
+
+_OWN: Final = ("budget", "summaries")
+"""Settings that are no number of a budget."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +23,8 @@ class ContextSettings:
     Attributes:
         budget: `window` (default): counted in tokens, one deep cut rather than many shallow ones;
             `classic`: counted in characters, as agents of the first days do.
+        summaries: Whether a model is asked for summaries; without, a digest made by code stands in
+            their place. Default true.
         reserve_tokens: Tokens kept free for the reply.
         buffer_tokens: Tokens kept free for what an estimate can be off.
         limit_chars: Characters of the messages above which passes start; `none`: only tokens count.
@@ -57,6 +63,7 @@ class ContextSettings:
     """
 
     budget: Literal["window", "classic"] = "window"
+    summaries: bool = True
     reserve_tokens: int | Preset = "preset"
     buffer_tokens: int | Preset = "preset"
     limit_chars: int | Preset | None = "preset"
@@ -95,5 +102,5 @@ class ContextSettings:
 
     def numbers(self) -> dict[str, Number]:
         """Those numbers that differ from the preset; for `Budget.with_`."""
-        named = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "budget"}
+        named = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in _OWN}
         return {name: value for name, value in named.items() if value != "preset"}

@@ -182,18 +182,39 @@ class FolderSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PromptSettings:
-    """What the system prompt takes in from files.
+class ShellSettings:
+    """How shell commands run.
 
     Attributes:
-        instructions: Files with standing instructions, looked for in the workspace and in folders
-            on the way to the files at work. Default `AGENTS.md`, `CLAUDE.md`.
-        instructions_chars: Characters of such files that are taken in together. Default 40,000.
-        extra: Words added to the system prompt. Empty (default): none.
+        timeout_seconds: Seconds a command may run unless its call asks for more. Default 120.
+        most_timeout_seconds: Seconds a call may ask for. Default 3,600.
+        shown_chars: Characters of output the model sees at once; all of it stands in a file.
+            Default 16,000.
+        most_output_bytes: Bytes after which a command is ended, or it would fill the disk. Default
+            8 GiB.
+        grace_seconds: Seconds between asking a command to end and ending it. Default 2.
+        keep: Environment variables (`*` for any characters) that commands get although they look
+            like secrets. Default: none.
     """
 
-    instructions: tuple[str, ...] = ("AGENTS.md", "CLAUDE.md")
-    instructions_chars: int = 40_000
+    timeout_seconds: float = 120.0
+    most_timeout_seconds: float = 3_600.0
+    shown_chars: int = 16_000
+    most_output_bytes: int = 8 << 30
+    grace_seconds: float = 2.0
+    keep: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptSettings:
+    """What the system prompt says beside what wayfare puts together.
+
+    Attributes:
+        role: Stands in place of wayfare's own role and rules. Empty (default): those.
+        extra: A last section. Empty (default): none.
+    """
+
+    role: str = ""
     extra: str = ""
 
 
@@ -259,9 +280,10 @@ class Settings:
         permissions: What the agent may do without asking.
         limits: Where a turn ends.
         retry: How patiently a model call is repeated.
+        shell: How shell commands run.
         folders: Where things stand.
         memory: What is kept across sessions.
-        prompt: What the system prompt takes in.
+        prompt: What the system prompt says besides.
         terminal: How the session looks.
         mcp: MCP servers by name: `[mcp.NAME]`.
         hooks: What runs at events of a session: `[[hooks]]` with `event` and `command`, or a table
@@ -274,6 +296,7 @@ class Settings:
     permissions: PermissionSettings = field(default_factory=PermissionSettings)
     limits: LimitSettings = field(default_factory=LimitSettings)
     retry: RetrySettings = field(default_factory=RetrySettings)
+    shell: ShellSettings = field(default_factory=ShellSettings)
     folders: FolderSettings = field(default_factory=FolderSettings)
     memory: MemorySettings = field(default_factory=MemorySettings)
     prompt: PromptSettings = field(default_factory=PromptSettings)

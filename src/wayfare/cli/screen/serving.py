@@ -74,8 +74,7 @@ async def serve(talk: Conversation, name: str) -> None:
     Raises:
         WayfareError: it cannot be opened.
     """
-    from wayfare.cli.session_list import note_model
-    from wayfare.cli.session_setup import session_options
+    from wayfare.cli.session_setup import made_ready, session_options
     from wayfare.cli.settings_files import own_workspace
     from wayfare.session.session import Session
 
@@ -88,8 +87,8 @@ async def serve(talk: Conversation, name: str) -> None:
     async with Session.open(**options) as session:
         talk.session, talk.served = session, session.name
         try:
-            await note_model(session)
             _opened(talk, session)
+            await made_ready(session, talk.read, watch=talk.watch)
             await _jobs(talk, session)
         finally:
             talk.session = None
@@ -188,10 +187,13 @@ async def _turn(talk: Conversation, session: Session, text: str) -> None:
     finally:
         talk.busy = False
         talk.change_status(context_tokens=session.governor.tokens, cost=session.totals.cost)
-    if ended.how == "interrupted":
-        unused = session.kit.inbox.take()
-        if unused:
-            talk.front.give_back("\n".join(unused))
+    unused = "\n".join(session.kit.inbox.take())
+    if not unused:
+        return
+    if ended.how == "done":
+        talk.put_back(Job(name="say", text=unused))  # typed in the turn's very last moment
+    else:
+        talk.front.give_back(unused)
 
 
 async def _change_model(talk: Conversation, session: Session, name: str) -> None:
