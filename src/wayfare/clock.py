@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 import time
 from typing import Protocol
 
@@ -37,10 +37,10 @@ class SystemClock:
         return time.monotonic()
 
     def random(self) -> float:
-        return secrets.randbelow(1 << 53) / (1 << 53)
+        return (int.from_bytes(os.urandom(7), "big") >> 3) / (1 << 53)
 
     def token(self) -> str:
-        return secrets.token_hex(4)
+        return os.urandom(4).hex()
 
 
 class MovableClock:

@@ -22,9 +22,11 @@ from wayfare.events import Event
 from wayfare.formats import codec
 from wayfare.messages import Message, user
 from wayfare.model import Request
+from wayfare.notes.keeper import Keeper
 from wayfare.providers.script import Line, Scripted
 from wayfare.providers.scripted import ScriptedModel
 from wayfare.session import Places, open_session
+from wayfare.session.compacting import notes_address, notes_docs
 from wayfare.transcript import Collapse, Edit, MarkEntry
 
 
@@ -71,6 +73,31 @@ async def compact_exit_resume(case: dict[str, Any], root: Path) -> Outcome:
     prepared = await again.prepare()
     await _look(again, list(prepared.messages), model, outcome, setup)
     await again.transcript.close()
+    return outcome
+
+
+async def session_note(case: dict[str, Any], root: Path) -> Outcome:
+    """Update the session's notes once per scripted reply."""
+    setup, given = case["setup"], case["input"]
+    outcome = Outcome(root=root, input_messages=given["messages"])
+    model = _model(setup)
+    own = codec(format_of(setup))
+    governor = await _opened(setup, outcome, "")
+    await governor.add([own.decode(message) for message in outcome.input_messages])
+    places = Places(workspace=root)
+    name = governor.transcript.path.split("/")[-2]
+    keeper = Keeper(
+        governor=governor,
+        docs=notes_docs(places, name, clock=MovableClock()),
+        address=notes_address(places, name),
+        model=model,
+        watch=_watch(outcome),
+    )
+    for _ in setup["model"]:
+        await keeper.update()
+    await keeper.aclose()
+    await _look(governor, governor.view.messages(), model, outcome, setup)
+    await governor.transcript.close()
     return outcome
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.cases import memory_ops
-from tests.cases.compact_ops import compact, compact_exit_resume
+from tests.cases.compact_ops import compact, compact_exit_resume, session_note
 from tests.cases.outcome import NotYet, Outcome, snapshot
 from tests.cases.react import classify_case
 from tests.cases.run_ops import run
@@ -147,6 +147,7 @@ OPERATIONS: dict[str, Operation] = {
     "run": run,
     "compact": compact,
     "compact_exit_resume": compact_exit_resume,
+    "session_note": session_note,
 }
 
 

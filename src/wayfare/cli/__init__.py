@@ -7,6 +7,19 @@ import sys
 
 def main() -> None:
     """Run the `wayfare` command; ends the process with its exit status."""
-    from wayfare.cli.app import run
+    sys.exit(_status(sys.argv[1:]))
 
-    sys.exit(run(sys.argv[1:]))
+
+def _status(arguments: list[str]) -> int:
+    import os
+
+    from wayfare.cli.options import plain_options
+
+    options = plain_options(arguments)
+    if options is None or "_WAYFARE_COMPLETE" in os.environ:
+        from wayfare.cli.app import run
+
+        return run(arguments)
+    from wayfare.cli.interactive_command import run_told
+
+    return run_told(options)

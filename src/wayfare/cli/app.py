@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wayfare.cli.printing import say
-from wayfare.errors import ConfigError, WayfareError
+from wayfare.cli import options
+from wayfare.cli.printing import say, told
+from wayfare.errors import WayfareError
 
 if TYPE_CHECKING:
     from wayfare.settings import Flag
@@ -22,20 +23,20 @@ app = typer.Typer(
 )
 
 Root = Annotated[
-    Path, typer.Option("--root", "-C", help="Workspace root; addresses are relative to it.")
+    Path, typer.Option(*options.ROOT, help="Workspace root; addresses are relative to it.")
 ]
 ModelName = Annotated[
-    str, typer.Option("--model", "-m", help="Model, such as anthropic:NAME, ollama:NAME, local.")
+    str, typer.Option(*options.MODEL, help="Model, such as anthropic:NAME, ollama:NAME, local.")
 ]
 ModeName = Annotated[
-    str, typer.Option("--mode", help="Permissions: read-only, ask, accept-edits or full.")
+    str, typer.Option(*options.MODE, help="Permissions: read-only, ask, accept-edits or full.")
 ]
 Yes = Annotated[
-    bool, typer.Option("--yes", "-y", help="Ask nothing: --mode full. Rules that deny still hold.")
+    bool, typer.Option(*options.YES, help="Ask nothing: --mode full. Rules that deny still hold.")
 ]
 Set = Annotated[
     list[str] | None,
-    typer.Option("--set", help="Any setting: --set limits.steps_per_turn=20. Repeatable."),
+    typer.Option(*options.SET, help="Any setting: --set limits.steps_per_turn=20. Repeatable."),
 ]
 
 
@@ -45,9 +46,7 @@ def run(arguments: Sequence[str]) -> int:
     try:
         result: object = app(list(arguments), standalone_mode=False)
     except WayfareError as error:
-        for number, line in enumerate(str(error).splitlines()):
-            say(line if number else f"wayfare: {line}")
-        return 2 if isinstance(error, ConfigError) else 1
+        return told(error)
     except typer.Abort:
         typer.echo("wayfare: stopped", err=True)
         return 130
@@ -93,27 +92,8 @@ def top(
 
 
 def flags(model: str, mode: str, yes: bool, others: Sequence[str] | None) -> list[Flag]:
-    """What the options of a command set.
-
-    Raises:
-        BadParameter: an option that is not valid.
-    """
-    from wayfare.settings import Flag
-
-    found: list[Flag] = []
-    for text in others or ():
-        key, sign, value = text.partition("=")
-        if not sign:
-            raise typer.BadParameter(f"{text}: write --set NAME=VALUE", param_hint="--set")
-        found.append(Flag(key=key.strip(), value=value, flag="--set"))
-    if model:
-        found.append(Flag(key="model.name", value=model, flag="--model"))
-    if mode and yes and mode != "full":
-        raise typer.BadParameter(f"--yes is --mode full, not {mode}", param_hint="--mode")
-    if mode or yes:
-        flag = "--mode" if mode else "--yes"
-        found.append(Flag(key="permissions.mode", value=mode or "full", flag=flag))
-    return found
+    """The settings that the options of a command stand for."""
+    return options.Options(model=model, mode=mode, yes=yes, others=list(others or ())).flags()
 
 
 @app.command("run")
@@ -280,6 +260,17 @@ def context(
     from wayfare.cli import context_command
 
     context_command.run(session, root, json=json)
+
+
+@app.command()
+def notes(
+    session: Annotated[str, typer.Argument(help="Session; the newest by default.")] = "",
+    root: Root = Path(),
+) -> None:
+    """Say where a session stands: its notes."""
+    from wayfare.cli import notes_command
+
+    notes_command.run(session, root)
 
 
 @app.command()

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import anyio
-
-from wayfare.cli.model_choice import open_model
-from wayfare.cli.printing import say
+from wayfare.cli.model_choice import known_choice
+from wayfare.cli.options import Options
+from wayfare.cli.printing import say, told
 from wayfare.cli.screen.spans import Line, cut, joined, one_line
 from wayfare.cli.screen.terminal import is_dumb, shows_color, size
 from wayfare.cli.settings_files import Read, left_out_line, read_settings, trust
-from wayfare.clock import SystemClock
-from wayfare.errors import WriteFailed
-from wayfare.events import Event
+from wayfare.errors import WayfareError, WriteFailed
 
 if TYPE_CHECKING:
     from wayfare.cli.screen.conversation import Conversation
@@ -35,8 +33,20 @@ def run(root: Path, flags: list[Flag], session: str = "") -> int:
         ModelAuthError: no key; says in three lines what to do.
     """
     read = _trusted(read_settings(root, flags), root, flags)
-    anyio.run(_serve, read, session)
+    try:
+        asyncio.run(_serve(read, session))
+    except BaseExceptionGroup as group:
+        # Tasks wrap what ends them; a single cause is told as itself.
+        raise group.exceptions[0] if len(group.exceptions) == 1 else group from None
     return 0
+
+
+def run_told(options: Options) -> int:
+    """The same with errors as lines."""
+    try:
+        return run(options.root, options.flags())
+    except WayfareError as error:
+        return told(error)
 
 
 def _trusted(read: Read, root: Path, flags: list[Flag]) -> Read:
@@ -62,8 +72,7 @@ def _trusted(read: Read, root: Path, flags: list[Flag]) -> Read:
 async def _serve(read: Read, session: str) -> None:
     from wayfare.cli.screen.conversation import Conversation
 
-    relay = _Relay()
-    model = open_model(read.settings, clock=SystemClock(), watch=relay.tell)
+    known = known_choice(read.settings)
     if sys.stdin.isatty() and sys.stdout.isatty() and not is_dumb():
         from wayfare.cli.screen.prompt_screen import PromptScreen
 
@@ -75,22 +84,11 @@ async def _serve(read: Read, session: str) -> None:
 
         color, can_ask = False, sys.stdin.isatty()
         screen = PlainScreen(read.settings.terminal, typed=sys.stdin, prompts=can_ask)
-    talk = relay.talk = Conversation(read, model, screen, session=session, can_ask=can_ask)
+    talk = Conversation(read, known, screen, session=session, can_ask=can_ask)
     sys.stdout.write(joined(_greeting(read, talk), color=color))
     sys.stdout.flush()
     await screen.run(talk)
     _farewell(talk)
-
-
-class _Relay:
-    """Tells the conversation what a model tells that was made before it."""
-
-    def __init__(self) -> None:
-        self.talk: Conversation | None = None
-
-    def tell(self, event: Event, /) -> None:
-        if self.talk is not None:
-            self.talk.watch(event)
 
 
 def _greeting(read: Read, talk: Conversation) -> list[Line]:
@@ -100,7 +98,7 @@ def _greeting(read: Read, talk: Conversation) -> list[Line]:
     home = str(Path.home())
     where = str(read.workspace)
     where = "~" + where.removeprefix(home) if where.startswith(home + "/") else where
-    first = cut(f"wayfare {__version__} · {talk.model.name} · {one_line(where)}", columns)
+    first = cut(f"wayfare {__version__} · {talk.status.model} · {one_line(where)}", columns)
     hint = "/help for commands, @ for files, q to leave"
     return [(("bold", first),), (("dim", cut(hint, columns)),)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -96,6 +96,45 @@ def _prices(table: Mapping[str, object]) -> Prices:
             text = f"model.prices.{name} must be {kind}, not {value!r}"
             raise ConfigError(text, setting=f"model.prices.{name}", value=value)
     return Prices(**table)  # pyright: ignore[reportArgumentType]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What is known of a model before it is opened; 0 tokens: nothing is."""
+
+    name: str
+    window_tokens: int = 0
+    currency: str = ""
+
+
+def known_choice(settings: Settings) -> Known:
+    """The model that would be opened, refused early where its name or key will not do.
+
+    Raises:
+        ConfigError: no such model, or no such file.
+        ModelAuthError: it needs a key, and there is none.
+    """
+    from wayfare.providers.known_models import known_model
+    from wayfare.providers.registry import check_spec
+
+    name = chosen_model(settings)
+    check_spec(name, model_settings(settings.model, settings))
+    provider, _, model = name.partition(":")
+    if provider in ("local", "scripted"):
+        _check_file(provider, model, settings)
+        return Known(name=name, window_tokens=settings.model.window_tokens or 0)
+    known = known_model(provider.partition("-")[0], model)
+    window_tokens = settings.model.window_tokens or known.window_tokens
+    return Known(name=name, window_tokens=window_tokens, currency=known.prices.currency)
+
+
+def _check_file(provider: str, path: str, settings: Settings) -> None:
+    if not path:
+        from wayfare.providers.local_install import packaged_model
+
+        packaged_model(models_folder(settings))
+    elif not Path(path).expanduser().is_file():
+        raise ConfigError(f"{provider}:{path}: no such file", setting="model", value=path)
 
 
 def open_model(

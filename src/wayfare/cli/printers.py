@@ -104,6 +104,8 @@ class Lines:
         elif ended["ended"] == "error":
             for number, line in enumerate(harmless(text).splitlines()):
                 _write(sys.stderr, f"{'' if number else 'wayfare: '}{line}\n")
+        if ended["ended"] != "done" and ended.get("session") and not self._quiet:
+            _write(sys.stderr, f"go on with: wayfare resume {ended['session']}\n")
 
 
 class JsonLines:

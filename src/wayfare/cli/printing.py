@@ -8,6 +8,8 @@ import sys
 import textwrap
 from typing import Final, TextIO
 
+from wayfare.errors import ConfigError, WayfareError
+
 _CONTROL: Final = re.compile(
     "[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
@@ -26,6 +28,13 @@ def say(text: str) -> None:
     """One line for a person, on stderr."""
     sys.stderr.write(f"{_encodable(plain(text), sys.stderr)}\n")
     sys.stderr.flush()
+
+
+def told(error: WayfareError) -> int:
+    """Say what went wrong; the exit status: 2 for settings and arguments, 1 for the rest."""
+    for number, line in enumerate(str(error).splitlines()):
+        say(line if number else f"wayfare: {line}")
+    return 2 if isinstance(error, ConfigError) else 1
 
 
 def put(text: str) -> None:

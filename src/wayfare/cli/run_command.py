@@ -149,8 +149,9 @@ def _tell_opened(printer: Printer, session: Session) -> None:
 
 
 async def _turn(session: Session, task: str) -> Ended:
-    """The turn; Ctrl-C ends it cleanly, a second one at once."""
+    """The turn; Ctrl-C ends it cleanly."""
     ended: list[Ended] = []
+    failed: list[WayfareError] = []
     async with anyio.create_task_group() as tasks:
 
         async def listen() -> None:
@@ -163,6 +164,10 @@ async def _turn(session: Session, task: str) -> Ended:
         tasks.start_soon(listen)
         try:
             ended.append(await session.run(task))
+        except WayfareError as error:
+            failed.append(error)  # raised outside the group, which would wrap it
         finally:
             tasks.cancel_scope.cancel()
+    if failed:
+        raise failed[0]
     return ended[0]

@@ -137,7 +137,7 @@ def _shared_folder(paths: Sequence[str]) -> str:
 
 
 def name_index(
-    ledger: Ledger, room: Room, seen: InSight | None, most_chars: int | None = None
+    ledger: Ledger, room: Room, seen: InSight | None = None, most_chars: int | None = None
 ) -> Iterator[str]:
     """Two lines of names, those most likely to be used again first; `most_chars` is for both."""
     left = room.file_name_chars + room.identifier_chars if most_chars is None else most_chars

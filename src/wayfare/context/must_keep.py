@@ -117,26 +117,25 @@ def words(text: str) -> list[str]:
     return tokens(text)
 
 
-def listed(facts: Sequence[Fact], *, path: str, room_chars: int) -> tuple[str, tuple[Fact, ...]]:
-    """The facts as text by kind within so many characters, and those that found room.
-
-    Where the room ends in the middle of a kind, one line says where the rest of it stands.
-    """
+def listed(facts: Sequence[Fact], *, room_chars: int) -> tuple[str, tuple[Fact, ...]]:
+    """The facts as text by kind, with their entries, within so many characters, and those that
+    found room. Two facts of the same words share a line."""
     taken: list[Fact] = []
     lines: list[str] = []
     for kind, title in _TITLES.items():
         own = [fact for fact in facts if fact.kind == kind]
-        if not own:
-            continue
-        made = [title]
-        room_chars -= len(title) + 1
+        made: list[str] = []
+        said: set[str] = set()
+        room_chars -= len(title) + 1 if own else 0
         for fact in own:
-            line = f"- {fact.text}" + (f" ({path}#{fact.entry})" if fact.entry else "")
-            if len(line) + 1 > room_chars:
-                break
-            room_chars -= len(line) + 1
-            made.append(line)
+            if fact.text not in said:
+                line = f"- {fact.text}" + (f" (#{fact.entry})" if fact.entry else "")
+                if len(line) + 1 > room_chars:
+                    break
+                room_chars -= len(line) + 1
+                made.append(line)
+                said.add(fact.text)
             taken.append(fact)
-        if len(made) > 1:
-            lines += made
+        if made:
+            lines += [title, *made]
     return "\n".join(lines), tuple(taken)

@@ -8,32 +8,31 @@ behind it, live state comes back from its sources, and all of it is committed as
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
-
-import anyio
 
 from wayfare.clock import Clock
 from wayfare.context import recovery
 from wayfare.context.breaker import FAILED, Breaker
 from wayfare.context.budget import Budget
 from wayfare.context.compacted import compacted, prose_of
+from wayfare.context.digest import Room, name_index
 from wayfare.context.folding import archived_span
 from wayfare.context.groups import tail_start
-from wayfare.context.must_keep import Retention, listed, missing, must_keep
+from wayfare.context.must_keep import Fact, Retention, listed, missing, must_keep
 from wayfare.context.passes import condense, microcompact
 from wayfare.context.passes import notes as notes_pass
+from wayfare.context.patience import answered
 from wayfare.context.pipeline import Governor
 from wayfare.context.restore import Restorer
 from wayfare.context.slot import Slot
 from wayfare.context.summary_reply import Failed, Summary, checked
-from wayfare.context.summary_request import Material, ask_for
+from wayfare.context.summary_request import ask_for, for_summary
 from wayfare.context.view import View
 from wayfare.context.words import kept_words
 from wayfare.errors import (
     BrokenView,
     CannotFit,
-    ModelTimeout,
     OutputTooLarge,
     PromptTooLong,
     WayfareError,
@@ -41,7 +40,7 @@ from wayfare.errors import (
 )
 from wayfare.events import Event, Watched
 from wayfare.messages import Message, Origin, Text, user
-from wayfare.model import Model, Reply, Request, Usage
+from wayfare.model import Model, Usage
 from wayfare.tokens import total
 from wayfare.transcript import Collapse, Edit, EditEntry, Insert
 
@@ -54,6 +53,8 @@ _FULL_SHARE: Final = 0.8
 """Of the limit, as much a compacted request takes at most with what is restored."""
 _LEAST_REPLACED_TOKENS: Final = 150
 _CHARS_A_TOKEN: Final = 3
+_SHARED: Final = ("permission mode", "instructions", "recent files")
+"""Sources that say the same to a sub-agent as to the session."""
 
 Spent = Callable[[Usage, Model], None]
 NotesNow = Callable[[], Awaitable[notes_pass.Notes | None]]
@@ -145,9 +146,10 @@ class Summarizer:
         breaker.succeeded()
         return edits
 
-    def due(self, governor: Governor) -> bool:
-        """Whether the next call needs a compaction that passes alone cannot give."""
-        return due(governor)
+    def for_subagent(self) -> Summarizer:
+        """The same for a context of its own: without the session's notes and task list."""
+        own = {name: s for name, s in self.restorer.sources.items() if name in _SHARED}
+        return replace(self, notes=None, restorer=Restorer(own), _breakers={})
 
     async def _breaker(self, governor: Governor) -> Breaker:
         path = governor.transcript.path
@@ -166,13 +168,11 @@ class Summarizer:
         )
         output = min(model.max_output_tokens, max(2 * most_tokens, 1_024), model.window_tokens // 4)
         room = int((model.window_tokens * 0.9 - output) / max(governor.calibration.ratio, 0.5))
-        told, _ = listed(
-            facts, path=governor.transcript.path, room_chars=room // 4 * _CHARS_A_TOKEN
-        )
+        told, shown_facts = listed(facts, room_chars=room // 4 * _CHARS_A_TOKEN)
         replaced = {slot.entry for slot in span.older}
-        material = Material(
+        material = for_summary(
             # As the view holds them before anything is shortened in passing.
-            slots=[slot for slot in governor.view if slot.entry in replaced],
+            [slot for slot in governor.view if slot.entry in replaced],
             facts=told,
             earlier=earlier(span.older),
             focus=focus,
@@ -190,10 +190,11 @@ class Summarizer:
             if asked is None:
                 return Failed(kind="no_room", text="what is to be summarized does not fit")
             try:
-                reply = await self._complete(model, asked.request)
+                reply = await answered(model, asked.request, idle_seconds=self.idle_seconds)
             except PromptTooLong as error:
                 limit = error.limit_tokens or model.window_tokens
-                room = min(int(room * _LEFT_AFTER_REFUSAL), int((limit - output) * 0.9))
+                sent = min(room, asked.tokens)
+                room = min(int(sent * _LEFT_AFTER_REFUSAL), int((limit - output) * 0.9))
                 if attempt == _REFUSALS or room <= 0:
                     return Failed(kind="too_long", text=f"the summary model refuses: {error}")
                 continue
@@ -211,26 +212,13 @@ class Summarizer:
             self.spent(reply.usage, model)
             return checked(
                 reply,
-                facts=facts,
+                facts=shown_facts,
                 ledger=governor.ledger,
                 meter=governor.meter,
                 most_tokens=most_tokens,
                 replaced_tokens=total(slot.load for slot in span.gone).tokens,
             )
         raise AssertionError("unreachable")
-
-    async def _complete(self, model: Model, request: Request) -> Reply:
-        """The reply, while pieces keep coming.
-
-        Raises:
-            ModelTimeout: nothing came for the idle time.
-            ModelError: what the model raises.
-        """
-        with anyio.move_on_after(self.idle_seconds) as scope:
-            return await model.complete(request, _Alive(scope, self.idle_seconds))
-        raise ModelTimeout(
-            f"nothing came for {self.idle_seconds:g} seconds", timeout_seconds=self.idle_seconds
-        )
 
     async def _commit(
         self,
@@ -279,9 +267,7 @@ class Summarizer:
         lost = missing(facts, f"{shown}\n{summary.prose}")
         spare = int(gone * 0.9) - meter.text(summary.prose)
         facts_tokens = max(min(int(budget.share(FACTS_SHARE) / ratio), spare), 0)
-        added_text, added = listed(
-            lost, path=governor.transcript.path, room_chars=facts_tokens * _CHARS_A_TOKEN
-        )
+        added_text, added = behind(governor, lost, facts_tokens)
         room = self._restore_room(governor, span, spare - meter.text(added_text), ratio)
         restored = await self.restorer.restored(
             room_tokens=room, ledger=governor.ledger, meter=meter, shown=shown
@@ -359,9 +345,7 @@ class Summarizer:
         lost = missing(facts, f"{shown}\n{found.text}")
         ratio = governor.calibration.ratio
         facts_tokens = int(governor.budget.share(FACTS_SHARE) / ratio)
-        added_text, added = listed(
-            lost, path=governor.transcript.path, room_chars=facts_tokens * _CHARS_A_TOKEN
-        )
+        added_text, added = behind(governor, lost, facts_tokens)
         saved = plan.gone_tokens - governor.meter.text(found.text) - facts_tokens
         if saved <= 0:
             return ()
@@ -403,26 +387,6 @@ _WHY: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Alive:
-    """A watcher that moves the deadline on with every piece."""
-
-    scope: anyio.CancelScope
-    seconds: float
-
-    def text(self, piece: str) -> None:
-        self._moved()
-
-    def thinking(self, piece: str) -> None:
-        self._moved()
-
-    def call(self, name: str) -> None:
-        self._moved()
-
-    def _moved(self) -> None:
-        self.scope.deadline = anyio.current_time() + self.seconds
-
-
 def due(governor: Governor) -> bool:
     """Whether the passes would have to make a digest for the next call."""
     budget, load = governor.budget, governor.view.total
@@ -459,6 +423,27 @@ def _first_plans(governor: Governor, trigger: str) -> tuple[recovery.Planner, ..
         return ()
     aim = governor.goal
     return (lambda view: microcompact.plan(view, governor.budget, aim, governor.addresses),)
+
+
+def behind(
+    governor: Governor, lost: Sequence[Fact], room_tokens: int
+) -> tuple[str, tuple[Fact, ...]]:
+    """What stands behind a summary: the facts it lacks, then the names in use."""
+    budget = governor.budget
+    chars = room_tokens * _CHARS_A_TOKEN
+    names = name_index(
+        governor.ledger,
+        Room(
+            chars=chars,
+            file_name_chars=min(budget.file_name_chars, chars // 8),
+            identifier_chars=min(budget.identifier_chars, chars // 4),
+        ),
+    )
+    index = "\n".join(names)
+    text, taken = listed(lost, room_chars=chars - len(index))
+    if taken:
+        text = f"From the log, with entry numbers:\n{text}"
+    return "\n".join(part for part in (text, index) if part), taken
 
 
 def earlier(slots: Sequence[Slot]) -> str:

@@ -128,13 +128,12 @@ def _prose(text: str) -> str:
 def _shape(prose: str) -> Failed | None:
     if _REFUSAL.match(prose) and len(prose) < 600:
         return Failed(kind="refused", text="the summary model refused or answered with an error")
-    found = [title for title, _ in sections(prose) if title]
+    found = {title for title, _ in sections(prose) if title}
     body = " ".join(line for _, lines in sections(prose) for line in lines)
-    said = words(_NOTHING.sub(" ", body))
-    if len(said) < _LEAST_WORDS:
+    if found and len(words(_NOTHING.sub(" ", body))) < _LEAST_WORDS:
         return Failed(kind="placeholder", text="the summary says nothing")
-    if len(set(found)) < _LEAST_HEADINGS:
-        text = f"the summary has {len(set(found))} of {len(HEADINGS)} sections asked for"
+    if len(found) < _LEAST_HEADINGS:
+        text = f"the summary has {len(found)} of {len(HEADINGS)} sections asked for"
         return Failed(kind="shape", text=text)
     return None
 

@@ -38,37 +38,59 @@ AGAIN: Final = (
 
 
 @cache
-def rules() -> str:
-    """What the model is told first."""
-    path = files("wayfare").joinpath("prompts", "summary.md")
+def prompt_text(name: str) -> str:
+    """A prompt of `wayfare/prompts`, by name without suffix."""
+    path = files("wayfare").joinpath("prompts", f"{name}.md")
     return path.read_text(encoding="utf-8").strip()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Material:
+    """What a side query over the history is made of.
+
+    Args:
+        slots: The messages it is about; those that edits made are left out, since what stands
+            beside the history is there for them.
+        rules: What the model is told first.
+        beside: Texts beside the history, each with its tag, as data.
+        closing: What the model is told last.
+    """
+
+    slots: Sequence[Slot]
+    rules: str
+    beside: Sequence[tuple[str, str]]
+    closing: str
+
+
+def for_summary(
+    slots: Sequence[Slot], *, facts: str, earlier: str, focus: str, most_tokens: int
+) -> Material:
     """What a summary is made of.
 
     Args:
-        slots: The older messages that will be replaced; those edits made are left out, since the
-            facts and the earlier summary stand for them.
+        slots: The older messages that will be replaced.
         facts: The must-keep facts as text.
         earlier: The prose of the summary before this one; never used without the facts.
         focus: What matters to whoever asked, in their words.
         most_tokens: Longest summary wanted.
     """
-
-    slots: Sequence[Slot]
-    facts: str
-    earlier: str
-    focus: str
-    most_tokens: int
+    beside = [("facts", facts)]
+    if earlier:
+        beside.append(("earlier_summary", earlier))
+    closing = AGAIN.format(words=max(most_tokens * 3 // 5, 60))
+    if focus:
+        closing = (
+            f"{_fenced('focus', focus)}\nPay most attention to what <focus> names.\n\n{closing}"
+        )
+    return Material(slots=slots, rules=prompt_text("summary"), beside=beside, closing=closing)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """A request that fits, and how many messages it left out."""
+    """A request that fits, its tokens by our count, and how many messages it left out."""
 
     request: Request
+    tokens: int
     left_out: int
 
 
@@ -86,11 +108,11 @@ def ask_for(
     Raises:
         BrokenView: a bug; nothing was sent.
     """
-    tail = _closing(material)
+    tail, rules = material.closing, material.rules
     head = _leading(material, meter, room_tokens)
-    fixed_tokens = meter.text(rules()) + meter.text(tail) + meter.text(head) + 50
+    fixed_tokens = meter.text(rules) + meter.text(tail) + meter.text(head) + 50
     left_tokens = room_tokens - fixed_tokens
-    left_chars = None if room_chars is None else room_chars - len(rules()) - len(tail) - len(head)
+    left_chars = None if room_chars is None else room_chars - len(rules) - len(tail) - len(head)
     if left_tokens <= 0:
         return None
     most_chars = max(int(left_tokens * _LARGEST_SHARE) * _CHARS_A_TOKEN, _LEAST_TEXT_CHARS)
@@ -105,18 +127,17 @@ def ask_for(
     text = f"{head}\n{_fenced('history', chr(10).join(lines))}\n\n{tail}"
     message = _clean(user(text, origin=Origin.SYSTEM))
     _check(message, meter)
-    request = Request(messages=(message,), system=rules(), max_output_tokens=output_tokens)
-    return Asked(request=request, left_out=sum(part.messages for part in dropped))
+    request = Request(messages=(message,), system=rules, max_output_tokens=output_tokens)
+    tokens = meter.text(text) + meter.text(rules)
+    return Asked(request=request, tokens=tokens, left_out=sum(part.messages for part in dropped))
 
 
 def _leading(material: Material, meter: Meter, room_tokens: int) -> str:
-    """Facts and the earlier summary, each at most a quarter of the room."""
+    """What stands beside the history, each text at most a quarter of the room."""
     chars = int(room_tokens * _LARGEST_SHARE) * _CHARS_A_TOKEN
-    parts = [_fenced("facts", _within(material.facts, meter, room_tokens // 4, chars))]
-    if material.earlier:
-        text = _within(material.earlier, meter, room_tokens // 4, chars)
-        parts.append(_fenced("earlier_summary", text))
-    return "\n".join(parts)
+    return "\n".join(
+        _fenced(tag, _within(text, meter, room_tokens // 4, chars)) for tag, text in material.beside
+    )
 
 
 def _within(text: str, meter: Meter, most_tokens: int, chars: int) -> str:
@@ -124,13 +145,6 @@ def _within(text: str, meter: Meter, most_tokens: int, chars: int) -> str:
     while text and meter.text(text) > most_tokens:
         text = text[: min(chars, len(text) * 3 // 4)]
     return text
-
-
-def _closing(material: Material) -> str:
-    focus = ""
-    if material.focus:
-        focus = _fenced("focus", material.focus) + "\nPay most attention to what <focus> names.\n\n"
-    return focus + AGAIN.format(words=max(material.most_tokens * 3 // 5, 60))
 
 
 def _fenced(tag: str, text: str) -> str:

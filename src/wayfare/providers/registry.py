@@ -64,9 +64,7 @@ def model_from(
         path = Path(model).expanduser() if model else None
         return LocalModel(path, settings=settings, clock=clock)
     if not model:
-        raise ConfigError(
-            f"{spec!r} names no model; the form is {FORMS[provider]}", setting="model", value=spec
-        )
+        raise _no_model(spec, provider)
     if provider == "scripted":
         from wayfare.providers.scripted import ScriptedModel
 
@@ -75,9 +73,50 @@ def model_from(
         from wayfare.providers.anthropic import AnthropicModel
 
         base_url = settings.base_url or environ.get("ANTHROPIC_BASE_URL", "")
-        key = _key(spec, _ANTHROPIC_KEYS, settings, environ, keyring)
+        key = _key(spec, _variables(provider), settings, environ, keyring)
         return AnthropicModel(model, key=key, settings=settings, base_url=base_url, name=spec)
     return _openai(spec, provider, model, settings, clock, environ, keyring)
+
+
+def check_spec(
+    spec: str,
+    settings: ModelSettings | None = None,
+    *,
+    environ: Mapping[str, str] | None = None,
+    keyring: Lookup | None = None,
+) -> None:
+    """Refuse what `model_from` would refuse for its name or its key alone; imports no provider.
+
+    Raises:
+        ConfigError, ModelAuthError: as `model_from` does.
+    """
+    settings = settings or ModelSettings()
+    environ = os.environ if environ is None else environ
+    provider, _, model = spec.strip().partition(":")
+    if provider not in FORMS:
+        raise _unknown(spec, provider)
+    if provider == "local":
+        return
+    if not model:
+        raise _no_model(spec, provider)
+    if provider != "scripted":
+        _key(spec, _variables(provider), settings, environ, keyring)
+
+
+def _variables(provider: str) -> tuple[str, ...]:
+    """Where a provider's key is looked for."""
+    if provider == "anthropic":
+        return _ANTHROPIC_KEYS
+    place = PLACES.get(provider)
+    if place is None:
+        return _OPENAI_KEYS
+    return (place.key_variable,) if place.key_variable else ()
+
+
+def _no_model(spec: str, provider: str) -> ConfigError:
+    return ConfigError(
+        f"{spec!r} names no model; the form is {FORMS[provider]}", setting="model", value=spec
+    )
 
 
 def _openai(
@@ -95,11 +134,9 @@ def _openai(
     place = PLACES.get(provider)
     if place is not None:
         base_url = settings.base_url or place.base_url
-        variables = (place.key_variable,) if place.key_variable else ()
     else:
         base_url = settings.base_url or environ.get("OPENAI_BASE_URL", "")
-        variables = _OPENAI_KEYS
-    key = _key(spec, variables, settings, environ, keyring)
+    key = _key(spec, _variables(provider), settings, environ, keyring)
     # at somebody else's address the model may be anybody's: every table is looked through
     table = provider if place is not None else ("" if base_url else "openai")
     wants_responses = provider == "openai-responses" or (

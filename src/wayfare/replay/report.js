@@ -527,7 +527,14 @@
     }
     renderAll();
     listEdits();
-    if (!keep && sessions.length > 1) history.replaceState(null, "", `#session-${session + 1}`);
+    if (!keep && sessions.length > 1) remember(session);
+  };
+  const remember = (session) => {
+    try {
+      history.replaceState(null, "", `#session-${session + 1}`);
+    } catch {
+      // Some viewers show a page under an address that may not change.
+    }
   };
   const fromAddress = () => {
     const found = /^#session-(\d+)$/.exec(location.hash);

@@ -108,7 +108,9 @@ _COLUMNS: Final = (
         cell=_number("cost_ungoverned"),
         meaning="What sending the whole history every time would cost, if a window had no end.",
     ),
-    _Column(title="ratio", cell=lambda r: (f"{times(r):.2f} ×", times(r)), meaning="Of the two."),
+    _Column(
+        title="ratio", cell=lambda r: (f"{times(r):.2f} ×", times(r)), meaning="Cost against that."
+    ),
     _Column(
         title="edits",
         cell=_edits,

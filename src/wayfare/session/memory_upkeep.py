@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 
 import anyio
 from anyio.abc import TaskGroup
 
 from wayfare.clock import Clock
 from wayfare.events import Event, Watched
-from wayfare.memory import Extracted, Extractor, SideQuery, consolidate
+from wayfare.memory import Extractor, SideQuery, consolidate
 from wayfare.memory.dream import read_dream, time_gates
 from wayfare.memory.extract import Cursor, write_cursor
 from wayfare.session.leftovers import pick_up, sessions_since
@@ -66,9 +66,10 @@ class Upkeep:
         self._closing = False
         self._idle = anyio.Event()
         self._idle.set()
-        self._picking_up = anyio.Lock()
+        self._alone = anyio.Lock()
         self._counted: float | None = None
         self._marked = False
+        self._known = set(memory.store.entries)
 
     def begin(self) -> None:
         """Pick up what earlier sessions left."""
@@ -132,8 +133,8 @@ class Upkeep:
 
     async def _pick_up(self) -> None:
         assert self._side_query is not None
-        async with self._picking_up:
-            picked = await pick_up(
+        async with self._alone:
+            await pick_up(
                 self._places,
                 self._memory.store,
                 self._memory.search,
@@ -142,24 +143,26 @@ class Upkeep:
                 clock=self._clock,
                 watch=self._watch,
             )
-            await self._consolidate(picked)
+            await self._consolidate()
 
     async def _keep(self, agent_wrote: bool) -> None:
         if self._extractor is not None:
             said = await self._said.catch_up()
-            extracted = await self._extractor.run(said, agent_wrote=agent_wrote)
-            if extracted is not None:
-                async with self._picking_up:
-                    await self._consolidate([extracted])
+            # None: another one runs and takes these words over.
+            if await self._extractor.run(said, agent_wrote=agent_wrote) is not None:
+                async with self._alone:
+                    await self._consolidate()
         await self._dream()
 
-    async def _consolidate(self, extracted: Sequence[Extracted]) -> None:
+    async def _consolidate(self) -> None:
         """Tidy up after a new record, once there are enough of them."""
-        fresh = any(v.outcome == "accept" for one in extracted for v in one.verdicts)
         store = self._memory.store
+        fresh = store.entries.keys() - self._known
+        self._known = set(store.entries)
         enough = len(store.entries) >= self._wanted.limits.consolidate_from_records
         if fresh and enough and self._side_query is not None:
             await consolidate(store, self._side_query, watch=self._watch)
+            self._known = set(store.entries)
 
     async def _dream(self) -> None:
         """Start a dream when its cheap gates are open; the dream itself asks them all again."""

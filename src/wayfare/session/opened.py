@@ -1,30 +1,30 @@
-"""A session about to be opened: everything is put together here, once."""
+"""A session about to be opened: everything is put together here, once, in four stages.
+
+What is said with every request, the log, the kit, and what works beside the loop.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
+from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
 import anyio
 from anyio.abc import TaskGroup
 
-from wayfare.agent.consent import Ask, Consent
-from wayfare.agent.hooks import Hook, Hooks
+from wayfare.agent.consent import Consent
+from wayfare.agent.hooks import Hooks
 from wayfare.agent.kit import Kit, NoAttachments, nothing_before
-from wayfare.agent.limits import Limits, Totals
-from wayfare.agent.permissions import Mode, Policy
-from wayfare.agent.ports import AfterTurn, Attachments
+from wayfare.agent.limits import Totals
+from wayfare.agent.permissions import Policy
 from wayfare.agent.subagent import Subagents
-from wayfare.agent.tools import Registry, ToolContext, ToolLike
-from wayfare.backends import Sync
-from wayfare.backends.disk import Disk
-from wayfare.clock import Clock
+from wayfare.agent.tools import Registry, ToolContext
 from wayfare.context.budget import Budget
 from wayfare.context.recovery import narrowed
+from wayfare.context.summarizer import Summarizer
 from wayfare.events import Event, Watched
-from wayfare.model import Model
+from wayfare.model import Model, format_of
 from wayfare.session.compacting import (
     keeper_for,
     notes_address,
@@ -32,12 +32,12 @@ from wayfare.session.compacting import (
     summarizer_for,
     with_notes,
 )
-from wayfare.session.memory_wanted import MemoryWanted
-from wayfare.session.memory_wiring import session_memory
-from wayfare.session.opening import open_session
+from wayfare.session.memory_wiring import SessionMemory, session_memory
+from wayfare.session.opening import Begun, open_session
 from wayfare.session.places import Places
 from wayfare.session.session import Session
 from wayfare.session.survey import Survey, survey
+from wayfare.session.wanted import Wanted
 from wayfare.session.wiring import (
     Children,
     GovernorSight,
@@ -48,9 +48,6 @@ from wayfare.session.wiring import (
     waiting,
 )
 
-if TYPE_CHECKING:
-    from wayfare.agent.builtin import Shell
-
 _ROOM_SHARE: Final = 0.2
 """Of the limit: with less than this for messages, every step would have to shrink them again."""
 
@@ -58,7 +55,7 @@ _ROOM_SHARE: Final = 0.2
 class Opening:
     """A session about to be opened; `async with` opens and closes it."""
 
-    def __init__(self, **wanted: Any) -> None:
+    def __init__(self, wanted: Wanted) -> None:
         self._wanted = wanted
         self._background = anyio.create_task_group()
         self._session: Session | None = None
@@ -66,7 +63,7 @@ class Opening:
     async def __aenter__(self) -> Session:
         await self._background.__aenter__()
         try:
-            session = await _opened(background=self._background, **self._wanted)
+            session = await _opened(self._wanted, self._background)
         except BaseException:
             await self._stop_background()
             raise
@@ -96,71 +93,116 @@ class Opening:
         await self._background.__aexit__(None, None, None)
 
 
-async def _opened(
-    *,
-    background: TaskGroup,
-    workspace: Path,
-    model: Model | str,
-    side_model: Model | str | None,
-    summaries: bool,
-    session: str,
-    tools: Iterable[ToolLike] | None,
-    shell: Shell | None,
-    budget: Budget | None,
-    policy: Policy | None,
-    mode: Mode,
-    ask: Ask | None,
-    hooks: Sequence[Hook],
-    limits: Limits,
-    role: str,
-    prompt_sections: Sequence[str],
-    attachments: Attachments | None,
-    after_turn: AfterTurn,
-    memory: MemoryWanted | None,
-    places: Places | None,
-    watch: Watched,
-    clock: Clock,
-    disk: Disk | None,
-    sync: Sync,
-) -> Session:
-    places = places or Places(workspace=workspace.resolve())
-    workspace = places.workspace
-    made = waiting(model, clock=clock, watch=watch)
-    side = made if side_model is None else waiting(side_model, clock=clock, watch=watch)
-    budget = budget or budget_for(made)
-    registry = own_tools(budget, shell) if tools is None else Registry(tools)
-    remembered = None
-    if memory is not None:
-        remembered = await session_memory(memory, budget=budget, clock=clock, watch=watch)
-    if remembered is not None:
-        registry = registry.with_tool(*remembered.tools())
-        watch = remembered.watching
-    system = prompt_for(workspace, registry, budget, clock, role=role, sections=prompt_sections)
-    fixed = fixed_parts(system, registry)
-    if remembered is not None:
-        fixed["memory index"] = fixed_parts(remembered.tail(), Registry())["system prompt"]
-    _tell_fixed(fixed, budget, watch)
-    begun = await open_session(
-        places,
-        session,
-        budget=budget,
-        clock=clock,
-        format=str(getattr(made, "format", "anthropic")),
-        sync=sync,
-        watch=watch,
-        declared=registry.declared(),
-        disk=disk,
-        fixed_tokens=sum(fixed.values()),
-    )
-    found = (
-        await survey(begun.governor.transcript, made.prices) if begun.how == "resumed" else Survey()
-    )
-    learned = found.windows.get(made.name)
-    if learned is not None and learned < budget.window_tokens:
-        begun.governor.budget = narrowed(budget, learned)
-    policy = policy or Policy(workspace=workspace, mode=mode)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Said:
+    """What every request says, who answers it, and within which budget."""
+
+    places: Places
+    model: Model
+    side: Model
+    budget: Budget
+    tools: Registry
+    memory: SessionMemory | None
+    system: str
+    fixed: dict[str, int]
+    watch: Watched
+
+
+async def _opened(wanted: Wanted, background: TaskGroup) -> Session:
+    said = await _said(wanted)
+    begun, found = await _log(wanted, said)
     totals = Totals(usage=found.usage, cost=found.cost, calls=found.calls)
-    asked = side if summaries else None
+    kit, summarizer = _kit(wanted, said, begun, totals, background)
+    address = notes_address(said.places, begun.session)
+    register_sources(summarizer.restorer, kit, said.places.workspace, notes=address)
+    if said.memory is not None:
+        await said.memory.connect(
+            kit,
+            places=said.places,
+            tasks=background,
+            models=lambda: (summarizer.model, said.side, said.model),
+        )
+    return Session(
+        kit,
+        name=begun.session,
+        how=begun.how,
+        places=said.places,
+        unfinished=found.unfinished,
+        background=background,
+    )
+
+
+async def _said(wanted: Wanted) -> _Said:
+    """Models, budget, tools and system prompt, and what they take."""
+    clock, watch = wanted.clock, wanted.watch
+    places = wanted.places or Places(workspace=wanted.workspace.resolve())
+    model = waiting(wanted.model, clock=clock, watch=watch)
+    side = model
+    if wanted.side_model is not None:
+        side = waiting(wanted.side_model, clock=clock, watch=watch)
+    budget = wanted.budget or budget_for(model)
+    tools = own_tools(budget, wanted.shell) if wanted.tools is None else Registry(wanted.tools)
+    memory = None
+    if wanted.memory is not None:
+        memory = await session_memory(wanted.memory, budget=budget, clock=clock, watch=watch)
+    if memory is not None:
+        tools = tools.with_tool(*memory.tools())
+        watch = memory.watching
+    system = prompt_for(
+        places.workspace,
+        tools,
+        budget,
+        clock,
+        role=wanted.role,
+        sections=wanted.prompt_sections,
+    )
+    fixed = fixed_parts(system, tools)
+    if memory is not None:
+        fixed["memory index"] = fixed_parts(memory.tail(), Registry())["system prompt"]
+    _tell_fixed(fixed, budget, watch)
+    return _Said(
+        places=places,
+        model=model,
+        side=side,
+        budget=budget,
+        tools=tools,
+        memory=memory,
+        system=system,
+        fixed=fixed,
+        watch=watch,
+    )
+
+
+async def _log(wanted: Wanted, said: _Said) -> tuple[Begun, Survey]:
+    """The log, opened, with what it tells of the session so far."""
+    begun = await open_session(
+        said.places,
+        wanted.session,
+        budget=said.budget,
+        clock=wanted.clock,
+        format=format_of(said.model),
+        sync=wanted.sync,
+        watch=said.watch,
+        declared=said.tools.declared(),
+        disk=wanted.disk,
+        fixed_tokens=sum(said.fixed.values()),
+    )
+    if begun.how != "resumed":
+        return begun, Survey()
+    found = await survey(begun.governor.transcript, said.model.prices)
+    learned = found.windows.get(said.model.name)
+    if learned is not None and learned < said.budget.window_tokens:
+        begun.governor.budget = narrowed(said.budget, learned)
+    return begun, found
+
+
+def _kit(
+    wanted: Wanted, said: _Said, begun: Begun, totals: Totals, background: TaskGroup
+) -> tuple[Kit, Summarizer]:
+    """Everything a turn works with; the summarizer among it restores what is registered."""
+    clock, watch, places = wanted.clock, said.watch, said.places
+    saved = begun.how != "unsaved"
+    asked = said.side if wanted.summaries else None
     keeper = keeper_for(
         begun.governor,
         places,
@@ -169,66 +211,60 @@ async def _opened(
         watch=watch,
         background=background,
         clock=clock,
-        disk=disk,
-        sync=sync,
+        disk=wanted.disk,
+        sync=wanted.sync,
     )
     summarizer = summarizer_for(asked, totals=totals, clock=clock, watch=watch, notes=keeper.now)
-    saved = begun.how != "unsaved"
-    payload = {
-        "session_id": begun.session,
-        "transcript_path": str(places.log(begun.session)),
-        "cwd": str(workspace),
-    }
-    children = Children(places=places, saved=begun.how != "unsaved", disk=disk, sync=sync)
-    subagents = Subagents(children.open, tools=registry, totals=totals)
+    children = Children(places=places, saved=saved, disk=wanted.disk, sync=wanted.sync)
+    subagents = Subagents(children.open, tools=said.tools, totals=totals)
     kit = Kit(
-        model=made,
+        model=said.model,
         governor=begun.governor,
-        tools=registry,
-        context=ToolContext(
-            workspace=workspace,
-            session=begun.session,
-            session_folder=places.folder(begun.session),
-            results_folder=places.results_of(begun.session),
-            clock=clock,
-            history=begun.governor.transcript,
-            sight=GovernorSight(begun.governor),
-            subagents=subagents,
+        tools=said.tools,
+        context=_context(said, begun, subagents, wanted),
+        consent=Consent(
+            wanted.policy or Policy(workspace=places.workspace, mode=wanted.mode),
+            ask=wanted.ask,
             watch=watch,
         ),
-        consent=Consent(policy, ask=ask, watch=watch),
         clock=clock,
         watch=watch,
-        hooks=Hooks(hooks=tuple(hooks), watch=watch),
-        limits=limits,
+        hooks=Hooks(hooks=tuple(wanted.hooks), watch=watch),
+        limits=wanted.limits,
         totals=totals,
-        system=system,
-        attachments=attachments or NoAttachments(),
+        system=said.system,
+        attachments=wanted.attachments or NoAttachments(),
         before_call=keeper.before_call if saved else nothing_before,
-        after_turn=with_notes(after_turn, keeper) if saved else after_turn,
+        after_turn=with_notes(wanted.after_turn, keeper) if saved else wanted.after_turn,
         compactor=summarizer,
-        fixed=fixed,
-        payload=payload,
+        fixed=said.fixed,
+        payload={
+            "session_id": begun.session,
+            "transcript_path": str(places.log(begun.session)),
+            "cwd": str(places.workspace),
+        },
     )
-    if remembered is not None:
-        kit = remembered.joined(kit)
-    children.parent = kit
+    if said.memory is not None:
+        kit = said.memory.joined(kit)
     if saved:
         kit.context.kept.put(keeper)
-    register_sources(
-        summarizer.restorer, kit, workspace, notes=notes_address(places, begun.session)
-    )
-    if remembered is not None:
-        await remembered.connect(
-            kit, places=places, tasks=background, models=lambda: (summarizer.model, side, made)
-        )
-    return Session(
-        kit,
-        name=begun.session,
-        how=begun.how,
-        places=places,
-        unfinished=found.unfinished,
-        background=background,
+    children.parent = kit
+    return kit, summarizer
+
+
+def _context(said: _Said, begun: Begun, subagents: Subagents, wanted: Wanted) -> ToolContext:
+    """What tools are handed."""
+    places = said.places
+    return ToolContext(
+        workspace=places.workspace,
+        session=begun.session,
+        session_folder=places.folder(begun.session),
+        results_folder=places.results_of(begun.session),
+        clock=wanted.clock,
+        history=begun.governor.transcript,
+        sight=GovernorSight(begun.governor),
+        subagents=subagents,
+        watch=said.watch,
     )
 
 

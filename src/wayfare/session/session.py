@@ -30,7 +30,9 @@ from wayfare.errors import CannotFit
 from wayfare.events import Watched, ignore
 from wayfare.messages import Message
 from wayfare.model import Model
+from wayfare.notes.keeper import Keeper
 from wayfare.session.places import Places
+from wayfare.session.wanted import Wanted
 from wayfare.session.wiring import (
     budget_for,
     fixed_parts,
@@ -136,7 +138,7 @@ class Session:
         """
         from wayfare.session.opened import Opening
 
-        return Opening(
+        wanted = Wanted(
             workspace=Path(workspace),
             model=model,
             side_model=side_model,
@@ -161,6 +163,7 @@ class Session:
             disk=disk,
             sync=sync,
         )
+        return Opening(wanted)
 
     @property
     def kit(self) -> Kit:
@@ -289,6 +292,9 @@ class Session:
         await governor.transcript.mark("model", {"model": made.name})
         if isinstance(kit.compactor, Summarizer) and kit.compactor.model is kit.model:
             kit.compactor.model = made
+        keeper = kit.context.kept.get(Keeper)
+        if keeper is not None and keeper.model is kit.model:
+            keeper.model = made
         self._kit = replace(kit, model=made, learned=Learned())
         kit.tell("model.changed", f"the model is {made.name}", model=made.name)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from wayfare import json_text
-from wayfare.agent.kit import Inbox, Kit, NoAttachments, nothing_after
+from wayfare.agent.kit import Inbox, Kit, NoAttachments, nothing_after, nothing_before
 from wayfare.agent.limits import Limits, Totals
 from wayfare.agent.ports import CompactionRequests, Kept
 from wayfare.agent.system_prompt import (
@@ -24,6 +24,7 @@ from wayfare.backends.disk import Disk
 from wayfare.clock import Clock
 from wayfare.context.budget import Budget
 from wayfare.context.pipeline import Governor
+from wayfare.context.summarizer import Summarizer
 from wayfare.events import Watched, of_agent
 from wayfare.model import Model
 from wayfare.session.opening import file_transcript, governed, memory_transcript
@@ -160,6 +161,12 @@ class Children:
                 limits=_rest(parent.limits, parent.totals),
                 inbox=Inbox(),
                 attachments=NoAttachments(),
+                before_call=nothing_before,
+                compactor=(
+                    parent.compactor.for_subagent()
+                    if isinstance(parent.compactor, Summarizer)
+                    else parent.compactor
+                ),
                 after_turn=nothing_after,
                 fixed=fixed,
                 payload={**parent.payload, "session_id": name},

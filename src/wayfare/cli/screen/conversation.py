@@ -6,12 +6,11 @@ that the prompt is there at once; a fresh session is opened with the first words
 
 from __future__ import annotations
 
+import asyncio
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Protocol
-
-import anyio
 
 from wayfare.cli.screen.slash import Typed, read_slash
 from wayfare.cli.screen.spans import Line, wrapped
@@ -23,6 +22,7 @@ from wayfare.events import Event
 if TYPE_CHECKING:
     from wayfare.agent.consent import Decided, Question
     from wayfare.agent.policy import Policy
+    from wayfare.cli.model_choice import Known
     from wayfare.cli.settings_files import Read
     from wayfare.model import Model
     from wayfare.session.session import Session
@@ -37,6 +37,11 @@ class Front(Protocol):
     @property
     def columns(self) -> int:
         """Room of a line now."""
+        ...
+
+    @property
+    def echoes(self) -> bool:
+        """Whether what is typed stays in sight by itself."""
         ...
 
     def tell(self, event: Event, /) -> None:
@@ -69,17 +74,17 @@ class Conversation:
 
     Args:
         read: The settings.
-        model: Who answers.
+        known: The model that answers; opened with the first session.
         front: Draws and asks.
         session: Goes on with that one; empty: a fresh one.
         can_ask: Whether a person can be asked for permission.
     """
 
     def __init__(
-        self, read: Read, model: Model, front: Front, *, session: str = "", can_ask: bool = True
+        self, read: Read, known: Known, front: Front, *, session: str = "", can_ask: bool = True
     ) -> None:
         self.read = read
-        self.model = model
+        self.model: Model | None = None
         self.front = front
         self.session: Session | None = None
         self.busy = False
@@ -89,14 +94,14 @@ class Conversation:
         self._wanted = session
         self._can_ask = can_ask
         self._jobs: deque[Job] = deque()
-        self._news = anyio.Event()
-        self._idle = anyio.Event()
+        self._news = asyncio.Event()
+        self._idle = asyncio.Event()
         self.mode: str = read.settings.permissions.mode
         self.status = Status(
-            model=model.name,
+            model=known.name,
             mode=self.mode,
-            window_tokens=model.window_tokens,
-            currency=model.prices.currency,
+            window_tokens=known.window_tokens,
+            currency=known.currency,
         )
 
     def watch(self, event: Event) -> None:
@@ -116,7 +121,8 @@ class Conversation:
             self.session.queue(text)
             self.front.show([(("dim", "queued: "), *line) for line in self._own_words(text)])
         else:
-            self.front.show(self._own_words(text, style="user"))
+            if not self.front.echoes:
+                self.front.show([(), *self._own_words(text, style="user")])
             self.add(Job(name="say", text=text))
 
     def _own_words(self, text: str, *, style: str = "") -> list[Line]:
@@ -142,7 +148,7 @@ class Conversation:
             self.say("compacts after the tools under way")
             return
         self._jobs.append(job)
-        self._idle = anyio.Event()
+        self._idle = asyncio.Event()
         self._news.set()
 
     def leave(self) -> None:
@@ -192,7 +198,7 @@ class Conversation:
     async def next_job(self) -> Job | None:
         """Wait for something to do; None when the person leaves."""
         while not self._jobs and not self.leaving:
-            self._news = anyio.Event()
+            self._news = asyncio.Event()
             self._idle.set()
             await self._news.wait()
         return None if self.leaving else self._jobs.popleft()

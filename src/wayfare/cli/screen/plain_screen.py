@@ -42,6 +42,10 @@ class PlainScreen:
     def columns(self) -> int:
         return size()[0]
 
+    @property
+    def echoes(self) -> bool:
+        return self._prompts
+
     def tell(self, event: Event, /) -> None:
         assert self.talk is not None
         self._live.columns = self.columns

@@ -17,14 +17,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-import anyio
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import run_in_terminal
 from prompt_toolkit.document import Document
 from prompt_toolkit.enums import EditingMode
 from prompt_toolkit.filters import Condition
 from prompt_toolkit.formatted_text import ANSI
-from prompt_toolkit.output import ColorDepth
+from prompt_toolkit.output import ColorDepth, Output, create_output
+from prompt_toolkit.output.vt100 import Vt100_Output
 from prompt_toolkit.styles import Style
 
 from wayfare.cli.screen.completion import SessionCompleter, completable
@@ -108,6 +108,10 @@ class PromptScreen:
     def columns(self) -> int:
         return size()[0]
 
+    @property
+    def echoes(self) -> bool:
+        return False
+
     def tell(self, event: Event, /) -> None:
         self._told.append(event)
         self._loop.call_soon_threadsafe(self._news.set)
@@ -160,13 +164,14 @@ class PromptScreen:
         self.talk = talk
         prompt = self._prompt = self._made(talk)
         prompt.default_buffer.on_text_changed += self._warm_up
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._draw)
-            tasks.start_soon(self._tick)
-            tasks.start_soon(self._serve, talk)
+        async with asyncio.TaskGroup() as tasks:
+            own = [
+                tasks.create_task(job) for job in (self._draw(), self._tick(), self._serve(talk))
+            ]
             self._on_signals(talk)
             await prompt.prompt_async(handle_sigint=True)
-            tasks.cancel_scope.cancel()
+            for task in own:
+                task.cancel()
         self._write(self._drained())
 
     async def _serve(self, talk: Conversation) -> None:
@@ -201,7 +206,7 @@ class PromptScreen:
             include_default_pygments_style=False,
             color_depth=None if self._color else ColorDepth.DEPTH_1_BIT,
             erase_when_done=True,
-            input_processors=[],
+            output=_output(),
         )
         return prompt
 
@@ -291,6 +296,15 @@ class PromptScreen:
             await asyncio.sleep(_TICK_SECONDS)
             if self._live.busy and self._prompt is not None:
                 self._prompt.app.invalidate()
+
+
+def _output() -> Output:
+    """The terminal, never asked where its cursor is: what is drawn is as high as it needs to be,
+    and terminals that do not answer are not waited for."""
+    output = create_output()
+    if isinstance(output, Vt100_Output):
+        output.enable_cpr = False
+    return output
 
 
 def _arguments(talk: Conversation) -> dict[str, Any]:

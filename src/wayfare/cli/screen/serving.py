@@ -10,6 +10,7 @@ from wayfare.errors import ConfigError, WayfareError
 
 if TYPE_CHECKING:
     from wayfare.agent.turn import Ended
+    from wayfare.model import Model
     from wayfare.session.session import Session
 
 _RECAP_CHARS: Final = 600
@@ -47,18 +48,24 @@ async def _without_session(talk: Conversation, job: Job) -> None:
 
 
 def _change_later(talk: Conversation, name: str) -> None:
+    if not name:
+        talk.say(talk.status.model)
+        return
+    _use(talk, _opened_model(talk, name))
+
+
+def _opened_model(talk: Conversation, name: str) -> Model:
     from wayfare.cli.model_choice import open_model
 
-    if not name:
-        talk.say(f"{talk.model.name}: window {talk.model.window_tokens:,} tokens")
-        return
-    talk.model = open_model(talk.read.settings, clock=talk.clock, watch=talk.watch, name=name)
+    return open_model(talk.read.settings, clock=talk.clock, watch=talk.watch, name=name)
+
+
+def _use(talk: Conversation, model: Model) -> None:
+    talk.model = model
     talk.change_status(
-        model=talk.model.name,
-        window_tokens=talk.model.window_tokens,
-        currency=talk.model.prices.currency,
+        model=model.name, window_tokens=model.window_tokens, currency=model.prices.currency
     )
-    talk.say(f"the model is {talk.model.name}")
+    talk.say(f"the model is {model.name}")
 
 
 async def serve(talk: Conversation, name: str) -> None:
@@ -73,9 +80,10 @@ async def serve(talk: Conversation, name: str) -> None:
     from wayfare.session.session import Session
 
     own_workspace(talk.read)
+    model = talk.model = talk.model or _opened_model(talk, talk.status.model)
     ask = talk.ask if talk.asks else None
     options = await session_options(
-        talk.read, talk.model, watch=talk.watch, ask=ask, session=name, mode=talk.mode
+        talk.read, model, watch=talk.watch, ask=ask, session=name, mode=talk.mode
     )
     async with Session.open(**options) as session:
         talk.session, talk.served = session, session.name
@@ -85,11 +93,11 @@ async def serve(talk: Conversation, name: str) -> None:
             await _jobs(talk, session)
         finally:
             talk.session = None
-    await _close_model(talk)
+    await _close(model)
 
 
-async def _close_model(talk: Conversation) -> None:
-    close = getattr(talk.model, "close", None)
+async def _close(model: object) -> None:
+    close = getattr(model, "close", None)
     if close is not None:
         await close()
 
@@ -98,6 +106,7 @@ def _opened(talk: Conversation, session: Session) -> None:
     usage = session.totals.usage
     talk.change_status(
         model=session.model.name,
+        currency=session.model.prices.currency,
         mode=session.consent.policy.mode,
         window_tokens=session.governor.budget.window_tokens,
         context_tokens=session.governor.tokens,
@@ -186,23 +195,17 @@ async def _turn(talk: Conversation, session: Session, text: str) -> None:
 
 
 async def _change_model(talk: Conversation, session: Session, name: str) -> None:
-    from wayfare.cli.model_choice import open_model
-
     if not name:
         model = session.model
         talk.say(f"{model.name}: window {model.window_tokens:,} tokens. Another: /model NAME")
         return
-    model = open_model(talk.read.settings, clock=talk.clock, watch=talk.watch, name=name)
+    before, model = session.model, _opened_model(talk, name)
     await session.change_model(model)
-    await _close_model(talk)
-    talk.model = model
+    await _close(before)
+    _use(talk, model)
     talk.change_status(
-        model=model.name,
-        window_tokens=session.governor.budget.window_tokens,
-        context_tokens=session.governor.tokens,
-        currency=model.prices.currency,
+        window_tokens=session.governor.budget.window_tokens, context_tokens=session.governor.tokens
     )
-    talk.say(f"the model is {model.name}")
 
 
 def _permissions(talk: Conversation, mode: str) -> None:

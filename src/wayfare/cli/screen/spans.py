@@ -39,6 +39,8 @@ _CONTROL: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
 _TAB: Final = "    "
+_NARROW: Final = dict.fromkeys(map(ord, "·…›█░✓✗▾│→×“”’–⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"), "x")
+"""Marks wayfare draws itself: one column each, known without a table of all characters."""
 
 
 def harmless(text: str) -> str:
@@ -60,7 +62,7 @@ def one_line(text: str) -> str:
 
 def width_of(text: str) -> int:
     """Columns a text takes; wide characters take two."""
-    if text.isascii():
+    if text.isascii() or text.translate(_NARROW).isascii():
         return len(text)
     from rich.cells import cell_len
 

@@ -26,6 +26,8 @@ def plan(view: View, budget: Budget) -> list[Edit]:
     middle = slots[head:tail]
     words = users_words(view, middle, room_tokens=0)
     keep = tuple(slot.entry for slot in middle if slot.entry in words.entries)
+    if len(middle) - len(keep) < 2:
+        return []
     op = Collapse(
         middle[0].entry,
         middle[-1].entry,

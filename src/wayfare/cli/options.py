@@ -1,0 +1,90 @@
+"""Options every session takes, and reading them when there is no command.
+
+A session in the terminal is what people start most, and the library behind the commands takes more
+time to read five options than everything else takes to start. So a line without a command is read
+here; whatever is not plain is left to that library, which knows better what to say about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from wayfare.errors import ConfigError
+
+if TYPE_CHECKING:
+    from wayfare.settings import Flag
+
+ROOT: Final = ("--root", "-C")
+MODEL: Final = ("--model", "-m")
+MODE: Final = ("--mode",)
+YES: Final = ("--yes", "-y")
+SET: Final = ("--set",)
+
+
+@dataclass(slots=True, kw_only=True)
+class Options:
+    """What the options say."""
+
+    root: Path = field(default_factory=Path)
+    model: str = ""
+    mode: str = ""
+    yes: bool = False
+    others: list[str] = field(default_factory=list[str])
+
+    def flags(self) -> list[Flag]:
+        """The settings they stand for.
+
+        Raises:
+            ConfigError: an option that is not valid.
+        """
+        from wayfare.settings import Flag
+
+        found: list[Flag] = []
+        for text in self.others:
+            key, sign, value = text.partition("=")
+            if not sign:
+                raise ConfigError(f"--set {text}: write --set NAME=VALUE", setting=text)
+            found.append(Flag(key=key.strip(), value=value, flag="--set"))
+        if self.model:
+            found.append(Flag(key="model.name", value=self.model, flag="--model"))
+        if self.yes and self.mode not in ("", "full"):
+            text = f"--yes is --mode full, and --mode {self.mode} was given as well"
+            raise ConfigError(text, setting="permissions.mode", value=self.mode)
+        if self.mode or self.yes:
+            flag = "--mode" if self.mode else "--yes"
+            found.append(Flag(key="permissions.mode", value=self.mode or "full", flag=flag))
+        return found
+
+
+def plain_options(arguments: Sequence[str]) -> Options | None:
+    """The options of a line without a command; None for any other line."""
+    found = Options()
+    left = list(arguments)
+    while left:
+        word = left.pop(0)
+        name, sign, value = word.partition("=")
+        if not name.startswith("--"):
+            name, sign, value = word[:2], "", ""
+            if word != name:
+                return None
+        if name in YES and not sign:
+            found.yes = True
+            continue
+        if name not in (*ROOT, *MODEL, *MODE, *SET):
+            return None
+        if not sign:
+            if not left or left[0].startswith("-"):
+                return None
+            value = left.pop(0)
+        if name in ROOT:
+            found.root = Path(value)
+        elif name in MODEL:
+            found.model = value
+        elif name in MODE:
+            found.mode = value
+        else:
+            found.others.append(value)
+    return found
