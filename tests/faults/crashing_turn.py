@@ -93,6 +93,7 @@ async def run(workspace: Path, disk: Disk, seen: Acknowledge, ran: list[str]) ->
 def _open(workspace: Path, disk: Disk, model: Any, used: list[Any], name: str) -> Any:
     return Session.open(
         model=model,
+        summaries=False,
         session=name,
         tools=used,
         places=Places(workspace=workspace),

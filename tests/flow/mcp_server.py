@@ -1,4 +1,5 @@
-"""A real MCP server for tests, run as a program: `stdio`, or `http PORT`."""
+"""A real MCP server for tests, run as a program: `stdio`, `http PORT`, or `old-http PORT` for one
+that knows only the handshake with a session of before 2026."""
 
 from __future__ import annotations
 
@@ -9,8 +10,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from mcp import MCPError
 from mcp.server.mcpserver import Context, MCPServer
 from mcp_types import (
+    METHOD_NOT_FOUND,
     AudioContent,
     BlobResourceContents,
     EmbeddedResource,
@@ -97,8 +100,17 @@ def about() -> list[str]:
     return [str(os.getpid()), str(Path.cwd()), os.environ.get("SERVER_KEY", "")]
 
 
+async def knows_no_discovery(ctx: Any, call_next: Any) -> Any:
+    """Refuse what servers of before 2026 do not know."""
+    if ctx.method == "server/discover":
+        raise MCPError(METHOD_NOT_FOUND, "Method not found")
+    return await call_next(ctx)
+
+
 if __name__ == "__main__":
-    if sys.argv[1] == "http":
+    if sys.argv[1] == "old-http":
+        server.middleware.append(knows_no_discovery)
+    if sys.argv[1].endswith("http"):
         server.run("streamable-http", port=int(sys.argv[2]))
     else:
         server.run("stdio")

@@ -205,8 +205,8 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def serve(port: int) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, PROGRAM, "http", str(port)], stderr=subprocess.DEVNULL)
+def serve(port: int, kind: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, PROGRAM, kind, str(port)], stderr=subprocess.DEVNULL)
 
 
 async def answers_on(port: int) -> None:
@@ -220,28 +220,29 @@ async def answers_on(port: int) -> None:
         return
 
 
-async def test_a_server_over_http_is_used_and_found_again_after_a_restart(calling: Calling) -> None:
+@pytest.mark.parametrize(("kind", "noticed"), [("http", True), ("old-http", False)])
+async def test_a_server_over_http_is_used_and_found_again_after_a_restart(
+    calling: Calling, kind: str, noticed: bool
+) -> None:
     port = free_port()
-    first = serve(port)
-    second: subprocess.Popen[bytes] | None = None
+    processes = [serve(port, kind)]
     try:
         await answers_on(port)
-        await calling.open(
-            {"web": McpServer(url=f"http://127.0.0.1:{port}/mcp", timeout_seconds=20)}
-        )
+        settings = McpServer(url=f"http://127.0.0.1:{port}/mcp", timeout_seconds=20)
+        await calling.open({"web": settings})
         assert (await calling.call("mcp__web__add", a=1, b=1)).text == "2"
-        first.kill()
-        first.wait()
-        down = await calling.call("mcp__web__fail")
-        assert down.is_error
-        second = serve(port)
+        processes[0].kill()
+        processes[0].wait()
+        if noticed:
+            assert (await calling.call("mcp__web__slow", seconds=0)).is_error
+        processes.append(serve(port, kind))
         await answers_on(port)
-        assert (await calling.call("mcp__web__add", a=2, b=2)).text == "4"
+        # A session that the new server does not know was not used, so nothing happened twice.
+        assert (await calling.call("mcp__web__slow", seconds=0)).text == "done"
     finally:
-        for process in (first, second):
-            if process is not None:
-                process.kill()
-                process.wait()
+        for process in processes:
+            process.kill()
+            process.wait()
 
 
 async def test_tools_of_a_server_are_called_by_the_loop(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 from tests.flow.opened import Watching, answers, asked
 
 from wayfare import tool
+from wayfare.agent.consent import Decided, Question
 from wayfare.agent.hooks import Hook
 from wayfare.agent.limits import Limits
 from wayfare.agent.run_tools import INTERRUPTED
@@ -62,6 +63,32 @@ async def test_an_interrupted_batch_keeps_what_it_has_and_answers_the_rest(tmp_p
         assert not violations(session.governor.view)
         assert (await session.go_on()).text == "going on"
         assert watching.model.requests[-1].messages == session.messages[:-1]
+
+
+async def test_a_turn_interrupted_while_a_person_is_asked_answers_every_call(
+    tmp_path: Path,
+) -> None:
+    @tool
+    async def change(path: str) -> str:
+        """Change something."""
+        return "changed"
+
+    async def ask(question: Question) -> Decided:
+        session.interrupt()
+        await anyio.sleep_forever()
+        return Decided(allow=True)
+
+    batch = [
+        asked("look", "a", path="a"),
+        asked("change", "b", path="b"),
+        asked("change", "c", path="c"),
+    ]
+    watching = Watching(tmp_path, [batch, "fine"])
+    async with watching.open(tools=[look, change], mode="ask", ask=ask) as session:
+        assert (await session.run("go")).how == "interrupted"
+        found = [(id, said) for id, said, _ in answers(session.messages)]
+        assert found == [("a", "saw a"), ("b", INTERRUPTED), ("c", INTERRUPTED)]
+        assert (await session.go_on()).text == "fine"
 
 
 async def test_an_interrupted_model_call_leaves_the_log_as_it_was(tmp_path: Path) -> None:

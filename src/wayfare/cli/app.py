@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wayfare.cli import options
+from wayfare.cli import memory_app, options
 from wayfare.cli.printing import say, told
 from wayfare.errors import WayfareError
 
@@ -199,6 +199,8 @@ def trust(
 
     trust_command.run(root, forget=forget, show=show)
 
+
+app.add_typer(memory_app.app, name="memory")
 
 local = typer.Typer(help="The model that needs no key and no network.", no_args_is_help=True)
 app.add_typer(local, name="local")

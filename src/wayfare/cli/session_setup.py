@@ -152,6 +152,8 @@ async def session_options(
     Raises:
         ConfigError: a setting that is not valid together with this machine or model.
     """
+    from wayfare.cli.memory_opening import session_memories
+
     settings = read.settings
     budget = budget_of(settings, model)
     return {
@@ -167,6 +169,7 @@ async def session_options(
         "role": settings.prompt.role,
         "prompt_sections": (settings.prompt.extra,) if settings.prompt.extra else (),
         "places": places_of(read),
+        "memory": session_memories(read),
         "watch": watch,
     }
 

@@ -435,8 +435,8 @@ def behind(
         governor.ledger,
         Room(
             chars=chars,
-            file_name_chars=min(budget.file_name_chars, chars // 8),
-            identifier_chars=min(budget.identifier_chars, chars // 4),
+            file_name_chars=min(budget.file_name_chars, chars // 16),
+            identifier_chars=min(budget.identifier_chars, chars // 8),
         ),
     )
     index = "\n".join(names)

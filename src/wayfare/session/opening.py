@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -161,12 +162,14 @@ async def open_session(
             fixed_tokens=fixed_tokens,
         )
 
+    transcript = file_transcript(
+        places, name, clock=clock, format=format, sync=sync, watch=watch, disk=disk
+    )
     try:
-        transcript = file_transcript(
-            places, name, clock=clock, format=format, sync=sync, watch=watch, disk=disk
-        )
         governor = await opened(transcript)
     except WriteFailed as error:
+        with suppress(WriteFailed):
+            await transcript.close()
         text = f"{error}; write access is needed to save this session: it goes on in memory alone"
         watch(Event(name="session.write_failed", text=text, fields={"path": error.path}))
         governor = await opened(

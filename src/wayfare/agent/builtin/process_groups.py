@@ -74,15 +74,15 @@ async def end(group: int, process: Process, *, grace_seconds: float) -> None:
     """Ask a group to end, end it when it does not, and wait for its leader.
 
     Not to be called for a group whose processes ended long ago: its number may be another's.
+    Not to be cancelled either.
     """
-    with anyio.CancelScope(shield=True):
-        if _signal(group, signal.SIGTERM):
-            with anyio.move_on_after(grace_seconds):
-                while process.returncode is None or members(group):
-                    await anyio.sleep(_LOOK_SECONDS)
-            _signal(group, signal.SIGKILL)
-        with anyio.move_on_after(_REAP_SECONDS):
-            await process.wait()
+    if _signal(group, signal.SIGTERM):
+        with anyio.move_on_after(grace_seconds):
+            while process.returncode is None or members(group):
+                await anyio.sleep(_LOOK_SECONDS)
+        _signal(group, signal.SIGKILL)
+    with anyio.move_on_after(_REAP_SECONDS):
+        await process.wait()
 
 
 def _signal(group: int, number: int) -> bool:

@@ -64,7 +64,7 @@ def _below(root: str, prefix: str, rules: tuple[_Rules, ...], ignored: bool) -> 
         names = {entry.name for entry in entries}
         rules = (*rules, *_read(folder, [n for n in _IGNORE_FILES if n in names]))
     for entry in entries:
-        if entry.is_symlink() or entry.name in _NEVER:
+        if entry.name in _NEVER:
             continue
         path = f"{prefix}{entry.name}"
         try:

@@ -52,6 +52,13 @@ class _Line:
             await self.left.wait()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Gone:
+    """The server ended during a call; `unheard` when it surely did not do anything before."""
+
+    unheard: bool
+
+
 class Connection:
     """One server.
 
@@ -115,8 +122,26 @@ class Connection:
         Args:
             again: Whether the call may be repeated when the server dies in the middle.
         """
+        found = await self._attempt(tool, given, context)
+        if isinstance(found, _Gone) and (found.unheard or again):
+            found = await self._attempt(tool, given, context)
+        if isinstance(found, ToolOutput):
+            return found
+        return failure(
+            f"the server {self.name} ended during this call{self._last_words()}. The call may or "
+            "may not have had its effect: check before you repeat it. The next call starts the "
+            "server anew."
+        )
+
+    async def _attempt(
+        self, tool: str, given: Mapping[str, Any], context: ToolContext
+    ) -> ToolOutput | _Gone:
+        try:
+            client, line = await self._connected()
+        except CannotConnect as error:
+            return failure(str(error))
         from mcp import MCPError
-        from mcp_types import CONNECTION_CLOSED, REQUEST_TIMEOUT
+        from mcp_types import CONNECTION_CLOSED, INVALID_REQUEST, REQUEST_TIMEOUT
 
         from wayfare.agent.mcp.results import output_of
 
@@ -125,31 +150,23 @@ class Connection:
             context.progress(f"{share} {message or ''}".strip())
 
         seconds = self.settings.timeout_seconds
-        try:
-            client, line = await self._connected()
-        except CannotConnect as error:
-            return failure(str(error))
+        unheard = False
         try:
             result = await client.call_tool(
                 tool, dict(given), read_timeout_seconds=seconds, progress_callback=told
             )
+            return output_of(result, context)
         except MCPError as error:
             if error.code == REQUEST_TIMEOUT:
                 return failure(f"{self.name} gave no answer within {seconds:g} seconds")
-            if error.code != CONNECTION_CLOSED:
+            # So a server over HTTP says that it knows nothing of the session any more.
+            unheard = bool(self.settings.url) and error.code == INVALID_REQUEST
+            if error.code != CONNECTION_CLOSED and not unheard:
                 return failure(f"{self.name} refused the call: {error.message}")
         except (anyio.ClosedResourceError, anyio.BrokenResourceError):
             pass
-        else:
-            return output_of(result, context)
         await line.close()
-        if again:
-            return await self.call(tool, given, context, again=False)
-        return failure(
-            f"the server {self.name} ended during this call{self._last_words()}. The call may or "
-            "may not have had its effect: check before you repeat it. The next call starts the "
-            "server anew."
-        )
+        return _Gone(unheard=unheard)
 
     async def close(self) -> None:
         """Let go of the server; a later call connects anew."""

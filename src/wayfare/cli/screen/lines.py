@@ -12,6 +12,7 @@ QUIET: Final = frozenset(
     {
         "compaction.done",  # the passes behind it have told their own lines
         "model.changed",
+        "memory.reject",  # counted in the line of what was stored, kept in the memory's log
         "model.gave_up",  # the error itself follows
         "permissions.mode",
         "step.replied",

@@ -66,6 +66,21 @@ async def test_nothing_can_be_typed_in_and_no_terminal_is_there(bench: Workbench
     assert found.text == "none\nnot a tty\ndumb\n"
 
 
+async def test_what_waits_on_our_own_input_is_not_for_commands(bench: Workbench) -> None:
+    ours = os.dup(0)
+    source, target = os.pipe()
+    os.write(target, b"for the person's terminal\n")
+    os.close(target)
+    os.dup2(source, 0)
+    try:
+        found = await bench.call("bash", command="cat")
+    finally:
+        os.dup2(ours, 0)
+        os.close(ours)
+        os.close(source)
+    assert found.text == ""
+
+
 async def test_long_output_is_kept_whole_and_shown_by_its_ends(bench: Workbench) -> None:
     found = await bench.call("bash", command="seq 1 100000; echo at the end >&2")
     assert found.text.startswith("1\n2\n3\n")

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.unit.agent.builtin.workbench import Workbench
 
+from wayfare.agent.builtin.changing import changed
 from wayfare.agent.builtin.text_file import decoded
 from wayfare.agent.builtin.writing import replace_file
 from wayfare.clock import MovableClock
@@ -86,6 +87,7 @@ async def test_a_replaced_file_keeps_its_line_ends_mark_and_final_newline(
         (b"a\nb\r\nc\n", "b\n", "x\n", b"a\nx\r\nc\n"),
         (b"caf\xe9 one\n", "one", "two", b"caf\xe9 two\n"),
         (b"a b a", "b", "", b"a  a"),
+        (b"\xef\xbb\xbfcaf\xe9 one\n", "one", "two", b"\xef\xbb\xbfcaf\xe9 two\n"),
         ("ä one\n".encode("utf-16"), "one", "zwei", "ä zwei\n".encode("utf-16")),
     ],
 )
@@ -220,6 +222,17 @@ async def test_a_link_that_moved_since_the_call_was_allowed_is_not_written_throu
     assert found.is_error
     assert "nothing was done" in found.text
     assert list(outside.iterdir()) == []
+
+
+async def test_a_link_that_moved_during_the_call_is_noticed_at_the_moment_of_writing(
+    bench: Workbench, tmp_path: Path
+) -> None:
+    (tmp_path / "outside").mkdir()
+    (bench.workspace / "way").symlink_to(tmp_path / "outside")
+    found = changed(bench.context, "way/a.txt", None, "x", b"x", "created")
+    assert found.is_error
+    assert "leads out of the workspace" in found.text
+    assert list((tmp_path / "outside").iterdir()) == []
 
 
 def test_a_folder_that_became_a_link_after_the_last_look_is_not_entered(tmp_path: Path) -> None:

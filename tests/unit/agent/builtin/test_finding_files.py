@@ -84,6 +84,23 @@ def test_a_walk_gives_what_git_gives(
     assert below == {path for path in expected if path.startswith(f"{start}/")}
 
 
+def test_the_innermost_rule_wins_and_rules_of_folders_above_hold(tmp_path: Path) -> None:
+    root = tmp_path.resolve()
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    for path in ("a/keep.log", "a/x.log", "a/b/y.log", "a/b/z.txt", "a/secret", "c/gone/d.txt"):
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text("x")
+    (root / ".gitignore").write_text("*.log\ngone/\n")
+    (root / "a/.gitignore").write_text("!keep.log\n")
+    (root / ".git/info/exclude").write_text("secret\n")
+    ignore = {".gitignore", "a/.gitignore"}
+    assert {f.path for f in files(root)} - ignore == {"a/keep.log", "a/b/z.txt"}
+    assert {f.path for f in files(root / "a")} == {".gitignore", "keep.log", "b/z.txt"}
+    assert {f.path for f in files(root / "a/b")} == {"z.txt"}
+    assert {f.path for f in files(root / "c/gone")} == {"d.txt"}, "asked for itself"
+    assert len(list(files(root, ignored=True))) == 8
+
+
 @pytest.mark.parametrize(
     ("pattern", "fits", "fits_not"),
     [

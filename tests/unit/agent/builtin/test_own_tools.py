@@ -102,11 +102,8 @@ async def history(bench: Workbench) -> dict[str, str]:
         ]
     )
     (ref,) = added[2].refs.values()
-    return {
-        "request": f"{log.path}#{added[0].id}",
-        "output": str(ref),
-        "last": f"{log.path}#{added[5].id}",
-    }
+    first, asking, last = (f"{log.path}#{added[at].id}" for at in (0, 1, 5))
+    return {"request": first, "call": asking, "output": str(ref), "last": last}
 
 
 async def test_history_is_found_by_words_with_addresses_and_lines(bench: Workbench) -> None:
@@ -118,7 +115,7 @@ async def test_history_is_found_by_words_with_addresses_and_lines(bench: Workben
     assert "300\tFAILED test_retry: the back-off was 30 seconds" in first
     page = await bench.call("read_file", path=at["output"], offset=300, limit=1)
     assert page.text.startswith("300\tFAILED test_retry")
-    stem = await bench.call("search_history", query="memory of connections")
+    stem = await bench.call("search_history", query="memory")
     assert stem.text.startswith(at["last"])
     assert "search_history" not in found.text
     nothing = await bench.call("search_history", query="zebra")
@@ -134,6 +131,10 @@ async def test_history_is_found_by_an_expression_line_by_line(bench: Workbench) 
     )
     page = await bench.call("read_file", path=at["request"], offset=2, limit=1)
     assert page.text == "2\tThe limit must stay at six attempts."
+    call = await bench.call("search_history", query="^command: pytest", regex=True)
+    assert call.text == f"{at['call']} (call of bash)\n3\tcommand: pytest -q"
+    page = await bench.call("read_file", path=at["call"], offset=3, limit=1)
+    assert page.text == "3\tcommand: pytest -q"
     one = await bench.call("search_history", query="line", regex=True, limit=1)
     assert "[the newest 1 matching lines; there are more]" in one.text
     wrong = await bench.call("search_history", query="(", regex=True)
