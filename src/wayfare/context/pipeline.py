@@ -21,6 +21,7 @@ from wayfare.context.reckoning import Reckoning
 from wayfare.context.rendering import Rendering
 from wayfare.context.rhythm import Rhythm
 from wayfare.context.scheduler import CachePolicy
+from wayfare.context.signed import left_behind
 from wayfare.context.stubs import Addresses
 from wayfare.context.tool_use import Declared
 from wayfare.context.view import View
@@ -115,6 +116,7 @@ class Governor:
         self._checked = 0
         self._offloaded = 0
         self._sent = 0
+        self._spared = False
 
     async def resume(self) -> None:
         """Fold the log into the view, from its first entry."""
@@ -238,6 +240,8 @@ class Governor:
         """All passes, in order."""
         plan = self._begin()
         plan.take(repair.plan(plan.view, self._checked))
+        if self._spared:
+            plan.take(left_behind(plan.view.slots()))
         plan.take(offload.plan(plan.view, self.budget, self._offloaded))
         plan.take(snip.plan(plan.view, self.budget))
         aim = self._reckoning.goal(plan.view, self.budget)
@@ -350,6 +354,7 @@ class Governor:
         committed = await self.transcript.commit(plan.edits, before=before, after=after)
         self._contents.list_up_to(last)
         self.view = plan.view
+        self._spared = open_step(self.view.slots()) < len(self.view)
         if after < before:
             self._rhythm.cut()
         self._tell(committed, before, after)
@@ -396,16 +401,21 @@ class Governor:
             NotFound: there is none.
         """
         newest: list[EditEntry] = []
+        followed: list[EditEntry] = []
         async for entry in self.transcript.entries():
             if not isinstance(entry, EditEntry) or entry.undoes or entry.by == "repair":
                 continue
             if entry.id in self.transcript.undone:
                 continue
+            if entry.by == "signed":
+                followed.append(entry)
+                continue
             if newest and entry.batch != newest[0].batch:
-                newest = []
+                newest, followed = [], [e for e in followed if e.batch == entry.batch]
             newest.append(entry)
         if not newest:
             raise NotFound("no edit to undo", ref=self.transcript.path)
+        newest += followed
         made = await self.transcript.undo([e.id for e in newest], "asked for")
         calibration = self.calibration
         await self.resume()

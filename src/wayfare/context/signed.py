@@ -1,7 +1,8 @@
 """Signed content: reasoning that is bound to what precedes it.
 
 An edit that changes what stands before a signed block makes the block refusable, so the same edit
-drops it. The open step is the exception: its blocks must go back as they came.
+drops it. The open step is the exception: its blocks must go back as they came, and leave once the
+step is answered.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ def unbound(
 ) -> tuple[DropBlocks, ...]:
     """What drops the signed blocks that `edits`, the first of which touches `position`, invalidate.
 
-    Blocks in front of the edits, in the open step and in the newest assistant message stay.
-    `places` leads from entries to positions.
+    Blocks in front of the edits and in the open step stay. `places` leads from entries to
+    positions.
     """
-    stop = min(open_step(slots), _last_assistant(slots))
+    stop = open_step(slots)
     gone = {at for edit in edits for at in _collapsed(edit, slots, places)}
     return tuple(
         DropBlocks(slots[at].entry, numbers)
@@ -33,11 +34,17 @@ def unbound(
     )
 
 
-def _last_assistant(slots: Sequence[Slot]) -> int:
-    for at in range(len(slots) - 1, -1, -1):
-        if slots[at].message.role == "assistant":
-            return at
-    return len(slots)
+def left_behind(slots: Sequence[Slot]) -> list[Edit]:
+    """Edits that drop what an earlier edit spared because its step was open, now that it is not."""
+    newest = 0
+    edits: list[Edit] = []
+    for slot in slots[: open_step(slots)]:
+        blocks = tuple(_bound(slot)) if newest > slot.entry and not slot.made else ()
+        if blocks:
+            op = DropBlocks(slot.entry, blocks)
+            edits.append(Edit(by="signed", reason="reasoning behind a changed prefix", ops=(op,)))
+        newest = max(newest, slot.entry if slot.made else max(slot.edits, default=0))
+    return edits
 
 
 def _collapsed(edit: Edit, slots: Sequence[Slot], places: Mapping[int, int]) -> Iterator[int]:
