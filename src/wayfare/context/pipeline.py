@@ -354,7 +354,7 @@ class Governor:
         committed = await self.transcript.commit(plan.edits, before=before, after=after)
         self._contents.list_up_to(last)
         self.view = plan.view
-        self._spared = open_step(self.view.slots()) < len(self.view)
+        self._spared = plan.touched < open_step(self.view.slots()) < len(self.view)
         if after < before:
             self._rhythm.cut()
         self._tell(committed, before, after)
