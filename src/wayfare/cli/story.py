@@ -92,7 +92,7 @@ async def story(transcript: Transcript, watched: range, block: int | None = None
             if deeds:
                 told.happened.append(Happened(edit=entry, deeds=deeds, undone=undone))
             if not undone:
-                told.view = told.view.edited(entry, rendering)
+                told.view = told.view.edited([entry], rendering)
                 _follow(told, entry, before, watched)
     return told
 

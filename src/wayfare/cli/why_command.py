@@ -163,7 +163,8 @@ async def _of_run(transcript: Transcript, entries: Sequence[Entry]) -> list[str]
     messages = [entry for entry in entries if isinstance(entry, MessageEntry)]
     watched = range(first, last + 1)
     told = await story(transcript, watched)
-    origins = Counter(str(entry.origin) for entry in messages)
+    whole = [(await transcript.entered(entry)).message for entry in messages]
+    origins = Counter(str(message.origin) for message in whole)
     made = ", ".join(f"{name} {count:,}" for name, count in origins.most_common())
     slots = told.slots(watched)
     now: Counter[str] = Counter()

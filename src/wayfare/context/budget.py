@@ -33,6 +33,11 @@ class Budget:
     """Bytes on the wire above which passes start."""
     target_share: float
     """Share of the limit at which passes stop."""
+    target_tokens: int
+    """Tokens at which they stop at most: in a wide window every token kept is read again on every
+    call, and what is older than so much is hardly ever needed as text."""
+    preview_share: float
+    """Share of the limit a preview takes at most, at three characters a token."""
     batch_chars: int
     """The newest batch of tool results may hold so many characters together."""
     batch_floor_chars: int
@@ -43,6 +48,8 @@ class Budget:
     """A single result may hold so many characters when it is produced."""
     single_window_share: float
     """A single result may hold this share of the window, in tokens, when it is produced."""
+    file_window_share: float
+    """The same for a result that is text of files, which was read to be worked on."""
     preview_chars: int
     """What stays of an offloaded result."""
     fit_preview_chars: int
@@ -63,7 +70,7 @@ class Budget:
     """Whether earlier user messages stay verbatim up to their share."""
     at_once: bool
     """Whether edits are committed without asking whether they pay."""
-    user_share: float = 0.2
+    user_share: float = 0.1
     """Share of the limit for earlier user messages, verbatim, newest first."""
     tail_share: float = 0.25
     """Share of the limit for the recent tail that a digest or summary leaves as it is."""
@@ -75,10 +82,21 @@ class Budget:
     """Share of the limit for the memory index and recalled records."""
     request_share: float = 0.5
     """The active request stands verbatim while it takes at most this share of the limit."""
-    file_name_chars: int = 600
+    file_name_chars: int = 400
     """Room for file names in the index of names an archive marker carries."""
-    identifier_chars: int = 2_500
+    identifier_chars: int = 1_500
     """Room for identifiers in that index."""
+    digest_chars: int = 1_000
+    """Room for the rest of a digest: task list, errors, requests, files, commands."""
+    digest_share: float = 0.06
+    """Share of the limit that a digest takes at most, its index of names included."""
+    patience: float = 1.0
+    """How many times the price of a cut reading on may cost before the cut is made though the
+    limit does not force it; 1 is the cheapest rhythm, more keeps more in sight."""
+    cold_share: float = 0.6
+    """Share of the limit from which a cut is made when the cache is cold anyway."""
+    least_cut_share: float = 0.25
+    """A cut that the limit does not force takes out at least this share of the context."""
     reactive_keep_messages: int = 5
     """Messages a reactive compaction leaves as they are, about; pairs stay whole."""
     reactive_keep_tokens: int = 20_000
@@ -122,19 +140,22 @@ class Budget:
             buffer_tokens=buffer_tokens,
             limit_chars=None,
             limit_bytes=20_000_000,
-            target_share=0.4,
+            target_share=0.42,
+            target_tokens=44_000,
+            preview_share=0.04,
             batch_chars=200_000,
             batch_floor_chars=0,
             batch_window_share=0.3,
             single_chars=50_000,
             single_window_share=0.1,
+            file_window_share=0.25,
             preview_chars=2_000,
             fit_preview_chars=1_000,
             snip_messages=None,
             snip_head_messages=3,
             snip_tail_messages=46,
             keep_results=0,
-            keep_steps=3,
+            keep_steps=1,
             shorten_over_chars=0,
             shorten_over_tokens=200,
             keep_user_words=True,
@@ -169,10 +190,13 @@ class Budget:
             name="classic",
             limit_chars=limit_chars,
             target_share=0.8,
+            target_tokens=10**9,
+            preview_share=1.0,
             batch_floor_chars=30_000,
             batch_window_share=1.0,
             single_chars=10**12,
             single_window_share=1.0,
+            file_window_share=1.0,
             snip_messages=50,
             keep_results=3,
             keep_steps=0,
@@ -205,6 +229,16 @@ class Budget:
     def limit_tokens(self) -> int:
         """Tokens of the whole request above which passes start."""
         return self.window_tokens - self.reserve_tokens - self.buffer_tokens
+
+    @property
+    def stop_share(self) -> float:
+        """Share of the limit at which passes stop: the smaller of the two targets."""
+        return min(self.target_share, self.target_tokens / max(self.limit_tokens, 1))
+
+    @property
+    def shown_chars(self) -> int:
+        """What stays of an offloaded result in this window."""
+        return min(self.preview_chars, int(self.limit_tokens * self.preview_share * 3))
 
     def share(self, share: float) -> int:
         """A share of the limit, in tokens."""
@@ -267,14 +301,14 @@ def goal(budget: Budget, *, total: Load, now_tokens: int, fixed_tokens: int, rat
     room = max(budget.limit_tokens - fixed_tokens, 0)
     spare = budget.limit_tokens - now_tokens
     limit_raw = total.tokens + int(spare / ratio)
-    target_raw = limit_raw - int(room * (1 - budget.target_share) / ratio)
+    target_raw = limit_raw - int(room * (1 - budget.stop_share) / ratio)
     far = 1 << 62
     chars = budget.limit_chars if budget.limit_chars is not None else far
     return Goal(
         limit=Load(limit_raw, chars, budget.limit_bytes),
         target=Load(
             target_raw,
-            int(chars * budget.target_share) if chars < far else far,
-            int(budget.limit_bytes * budget.target_share),
+            int(chars * budget.stop_share) if chars < far else far,
+            int(budget.limit_bytes * budget.stop_share),
         ),
     )

@@ -1,65 +1,85 @@
-"""The table of contents of an archive: one line an entry, and one for each file it has."""
+"""The table of contents of an archive: what was done, how large it is, where it stands."""
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from wayfare.context.stubs import cut
-from wayfare.context.tool_use import Declared, ToolUse, tool_use
-from wayfare.messages import Message
-from wayfare.transcript import Entered, MessageEntry, Transcript
+from wayfare.context.slot import Slot
+from wayfare.context.stubs import Addresses, cut
 
 _MAIN_CHARS: Final = 40
+_LINE_CHARS: Final = 1_500
+"""Short messages that follow each other share a line until it stands for so many characters:
+a table of short messages would else be as long as they are."""
+_LINE_ENTRIES: Final = 20
 
 
-async def contents_lines(
-    transcript: Transcript, first: int, last: int, declared: Declared | None = None
-) -> list[str]:
-    """Lines `entry, kind, tool, main argument, size in characters, address`, tab-separated.
-
-    A result says what it answers only where its message holds several: else the call's own line
-    stands right above.
-    """
-    lines: list[str] = []
-    uses: dict[str, ToolUse] = {}
-    async for entry in transcript.entries(first, last):
-        if isinstance(entry, MessageEntry):
-            entered = await transcript.entered(entry)
-            lines += _lines(transcript, entered, uses, declared)
-    return lines
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Entry:
+    number: int
+    chars: int
+    said: tuple[str, ...]
 
 
-def _lines(
-    transcript: Transcript,
-    entered: Entered,
-    uses: dict[str, ToolUse],
-    declared: Declared | None,
-) -> list[str]:
-    message = entered.message
-    for call in message.calls:
-        uses[call.id] = tool_use(call, declared)
-    filed = set(entered.refs)
-    lines: list[str] = []
-    for at, ref in entered.refs.items():
-        block = message.blocks[at]
-        call = uses.get(getattr(block, "call_id", "")) if len(filed) > 1 else None
-        lines.append(_line(entered.id, "result", call, ref.bytes, str(ref)))
-    if filed != set(range(len(message.blocks))):
-        use = uses.get(message.calls[0].id) if message.calls else None
-        address = str(transcript.address(entered.id))
-        lines.append(_line(entered.id, str(message.origin), use, _size(message), address))
-    return lines
+class Contents:
+    """What the table of contents does not list yet, in the order it entered."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[_Entry] = deque()
+        self.listed = 0
+        """The last entry the table lists."""
+
+    def add(self, slot: Slot) -> None:
+        """Take note of a message."""
+        message = slot.message
+        said = tuple(
+            f"{use.name} {cut(use.main, _MAIN_CHARS)}".strip()
+            for call in message.calls
+            if (use := slot.uses.get(call.id)) is not None
+        )
+        if not said and not message.results:
+            said = (str(message.origin),)
+        self._waiting.append(_Entry(number=slot.entry, chars=slot.load.chars, said=said))
+
+    def lines(self, last: int, addresses: Addresses) -> list[str]:
+        """Lines `entries, what, size in characters, address`, tab-separated, in order, for what
+        stands up to entry `last` and is not listed yet.
+
+        A line stands for one entry, or for a run of short ones; its address is one read.
+        """
+        due = [entry for entry in self._waiting if entry.number <= last]
+        return [_printed(run, addresses) for run in _runs(due)]
+
+    def list_up_to(self, last: int) -> None:
+        """The lines up to entry `last` are written."""
+        self.listed = max(self.listed, last)
+        while self._waiting and self._waiting[0].number <= last:
+            self._waiting.popleft()
 
 
-def _size(message: Message) -> int:
-    return len(message.text) + sum(len(r.text) for r in message.results)
+def _runs(entries: Sequence[_Entry]) -> Iterator[list[_Entry]]:
+    run: list[_Entry] = []
+    chars = 0
+    for entry in entries:
+        full = chars + entry.chars > _LINE_CHARS or len(run) == _LINE_ENTRIES
+        if run and (full or entry.number - run[0].number >= 2 * _LINE_ENTRIES):
+            yield run
+            run, chars = [], 0
+        run.append(entry)
+        chars += entry.chars
+    if run:
+        yield run
 
 
-def _line(entry: int, kind: str, use: ToolUse | None, size: int, address: str) -> str:
-    name = use.name if use else ""
-    main = cut(use.main, _MAIN_CHARS) if use else ""
-    return "\t".join((str(entry), kind, _flat(name), _flat(main), str(size), address))
-
-
-def _flat(text: str) -> str:
-    return " ".join(text.split())
+def _printed(run: Sequence[_Entry], addresses: Addresses) -> str:
+    first, last = run[0].number, run[-1].number
+    said = "; ".join(dict.fromkeys(one for entry in run for one in entry.said))
+    what = " ".join(said.split()) or "results"
+    chars = str(sum(entry.chars for entry in run))
+    entries, address = str(first), addresses.entry(first)
+    if first != last:
+        entries, address = f"{first}-{last}", addresses.run(first, last)
+    return "\t".join((entries, what, chars, address))

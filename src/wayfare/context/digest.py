@@ -6,19 +6,28 @@ and as the seed of the session notes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from os.path import commonpath
 from typing import Final
 
 from wayfare.context import names
 from wayfare.context.compacted import REFERENCE, compacted, request_shown
-from wayfare.context.facts import Ledger, Said
+from wayfare.context.facts import CommandFact, ErrorFact, FileFact, Ledger, Said
+from wayfare.context.names import InSight
 from wayfare.context.rendering import Rendering
+from wayfare.context.slot import Slot
 from wayfare.context.stubs import Addresses, cut
-from wayfare.messages import Message, Origin, Text
+from wayfare.messages import Message, Opaque, Origin, Text, Thinking, ToolCall, ToolResult, walk
 from wayfare.transcript import Collapse
 
-_REQUEST_CHARS: Final = 2_000
+_REQUEST_CHARS: Final = 300
+"""So much of the active request opens a digest whose context shows all of it elsewhere."""
+_QUOTE_CHARS: Final = 240
+_COMMAND_CHARS: Final = 120
+_ERROR_CHARS: Final = 160
+_MOST_OF_LEFT: Final = 0.5
+"""No section takes more than this share of the room that is left when its turn comes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,22 +38,32 @@ class Room:
     file_name_chars: int
     identifier_chars: int
 
+    @classmethod
+    def of(cls, chars: int) -> Room:
+        """The usual division: an eighth for file names, half for identifiers, the rest prose."""
+        return cls(chars=chars, file_name_chars=chars // 8, identifier_chars=chars // 2)
 
-def digest(ledger: Ledger, addresses: Addresses, room: Room) -> str:
-    """What happened so far: requests, files, commands, errors, todos, last words, names."""
-    sections = list(_sections(ledger, addresses))
-    listed = list(name_index(ledger, room))
-    left = room.chars - sum(len(line) + 1 for line in listed)
-    text: list[str] = []
-    for title, lines in sections:
-        taken = _fitting(lines, max(left - len(title) - 1, 0) // 2)
+
+def digest(ledger: Ledger, addresses: Addresses, room: Room, seen: InSight | None = None) -> str:
+    """What happened so far: task list, errors, requests, files, commands, last words, names.
+
+    The names come last and fill what room the rest leaves. `seen` are the names that stand in the
+    context beside the digest and need not stand in it again.
+    """
+    left = room.chars - room.file_name_chars - room.identifier_chars
+    prose: list[str] = []
+    for title, lines in _sections(ledger, addresses):
+        taken = _fitting(lines, int(max(left - len(title) - 1, 0) * _MOST_OF_LEFT))
         if taken:
-            text += [title, *taken]
+            prose += [title, *taken]
             left -= len(title) + 1 + sum(len(line) + 1 for line in taken)
-    return "\n".join([*text, *listed])
+    text = "\n".join(prose)
+    told = InSight([text]) if seen is None else seen.with_text(text)
+    listed = name_index(ledger, room, told, room.chars - len(text) - 1)
+    return "\n".join([*prose, *listed])
 
 
-def _fitting(lines: list[str], room_chars: int) -> list[str]:
+def _fitting(lines: Sequence[str], room_chars: int) -> list[str]:
     """The newest of `lines` that fit, in their order; lines come oldest first."""
     taken: list[str] = []
     for line in reversed(lines):
@@ -56,76 +75,105 @@ def _fitting(lines: list[str], room_chars: int) -> list[str]:
 
 
 def _sections(ledger: Ledger, addresses: Addresses) -> Iterator[tuple[str, list[str]]]:
-    at = addresses.transcript
-    todos = [
-        f"- [{t.get('status', '?')}] {t.get('content', t.get('text', ''))}" for t in ledger.todos
-    ]
-    yield "Task list:", todos
     yield (
-        "Errors that stand:",
-        [f"- {cut(e.use, 80)}: {e.text} ({at}#{e.entry})" for e in ledger.errors.values()],
+        "Task list:",
+        [f"- [{t.get('status', '?')}] {t.get('content', t.get('text', ''))}" for t in ledger.todos],
     )
-    yield (
-        "The user laid down:",
-        [f'- "{said.text}" ({at}#{said.entry})' for said in ledger.rules.values()],
-    )
+    yield "Errors that stand:", [_error(e, addresses) for e in ledger.errors.values()]
+    yield "The user laid down:", [_quote(said, addresses) for said in ledger.rules.values()]
     yield (
         "The user said:",
         [
-            f'- "{_quote(said)}" ({at}#{said.entry})'
+            _quote(said, addresses)
             for said in ledger.requests.values()
-            if _quote(said) not in ledger.rules
+            if " ".join(said.text.split()) not in ledger.rules
         ],
     )
+    files = list(ledger.files.values())
+    yield "Files written:", list(_paths([f for f in files if f.written]))
+    yield "Files read:", list(_paths([f for f in files if not f.written]))
+    yield "Commands:", [_command(c) for c in ledger.commands.values()]
     if ledger.last_words is not None:
-        words = " ".join(ledger.last_words.text.split())
-        yield "The assistant said last:", [f'"{words}" ({at}#{ledger.last_words.entry})']
+        yield "The assistant said last:", [_quote(ledger.last_words, addresses)]
     yield (
         "The assistant concluded:",
-        [f'- "{said.text}" ({at}#{said.entry})' for said in ledger.conclusions.values()],
+        [_quote(said, addresses) for said in ledger.conclusions.values()],
     )
-    yield "Files written:", _files(ledger, written=True)
-    commands = [
-        f"- {c.command}: {'failed' if c.failed else 'ok' if c.failed is not None else 'no result'}"
-        for c in ledger.commands.values()
-    ]
-    yield "Commands:", commands
-    yield "Files read:", _files(ledger, written=False)
 
 
-def _quote(said: Said) -> str:
-    return " ".join(said.text.split()) + (" …" if said.cut else "")
+def _error(error: ErrorFact, addresses: Addresses) -> str:
+    said = cut(error.text, _ERROR_CHARS)
+    return f"- {cut(error.use, 80)}: {said} ({addresses.entry(error.entry)})"
 
 
-def _files(ledger: Ledger, *, written: bool) -> list[str]:
-    return [f"- {fact.path}" for fact in ledger.files.values() if bool(fact.written) is written]
+def _quote(said: Said, addresses: Addresses) -> str:
+    words = " ".join(said.text.split())
+    shown = cut(words, _QUOTE_CHARS)
+    if not said.cut and shown == words:
+        return f'- "{words}"'
+    return f'- "{shown} …" ({addresses.entry(said.entry)})'
 
 
-def name_index(ledger: Ledger, room: Room, extra: Iterable[str] = ()) -> Iterator[str]:
-    """Two lines of names in use, last used first; `extra` fills what room is left."""
-    files = names.listed([*reversed(ledger.file_names), *extra], room.file_name_chars)
+def _command(command: CommandFact) -> str:
+    ended = "no result" if command.failed is None else "failed" if command.failed else "ok"
+    return f"- {cut(command.command, _COMMAND_CHARS)}: {ended}"
+
+
+def _paths(files: Sequence[FileFact]) -> Iterator[str]:
+    """Paths, oldest use first, below the folder all of them share."""
+    paths = [file.path for file in files]
+    shared = _shared_folder(paths)
+    for path in paths:
+        yield f"- {path.removeprefix(shared)}"
+    if shared:
+        yield f"(all below {shared})"
+
+
+def _shared_folder(paths: Sequence[str]) -> str:
+    if len(paths) < 2 or not all(path.startswith("/") for path in paths):
+        return ""
+    folder = commonpath(paths)
+    return f"{folder}/" if len(folder) > 1 and folder not in paths else ""
+
+
+def name_index(
+    ledger: Ledger, room: Room, seen: InSight | None = None, most_chars: int | None = None
+) -> Iterator[str]:
+    """Two lines of names, those most likely to be used again first; `most_chars` is for both."""
+    left = room.file_name_chars + room.identifier_chars if most_chars is None else most_chars
+    files = names.listed(ledger.file_names.ranked(), min(room.file_name_chars, left), seen)
     if files:
-        yield f"File names: {files}"
-    identifiers = names.listed(reversed(ledger.identifiers), room.identifier_chars)
-    if identifiers:
-        yield f"Identifiers: {identifiers}"
+        line = f"File names: {files}"
+        left -= len(line) + 1
+        yield line
+    listed = names.listed(ledger.identifiers.ranked(), left - 14, seen)
+    if listed:
+        yield f"Identifiers: {listed}"
 
 
 def marker(
-    op: Collapse, span: tuple[int, int], request: str, rendering: Rendering, carried: str = ""
+    op: Collapse,
+    span: tuple[int, int],
+    request: str,
+    seen: Sequence[Slot],
+    rendering: Rendering,
+    carried: str = "",
 ) -> Message:
     """The message that stands for what a `Collapse` took out of the context.
 
-    `carried` is the summary among what it took out: half of the room is the summary's.
+    `span` are the first and last entry taken out, `request` the user's words that hold now,
+    `seen` the messages that stay, `carried` the summary among what was taken out: half of the
+    room is the summary's.
     """
     addresses, ledger = rendering.addresses, rendering.ledger
     room = Room(chars=op.room[0], file_name_chars=op.room[1], identifier_chars=op.room[2])
+    in_sight = InSight(text for slot in seen for text in texts(slot.message))
     if op.form == "snip":
         first, last = span
         lines = [
             f"[{last - first + 1} messages archived at {addresses.run(first, last)}]",
             f"Table of contents: {addresses.contents}",
-            *name_index(ledger, room),
+            *name_index(ledger, room, in_sight),
         ]
     else:
         request_chars = min(_REQUEST_CHARS, max(room.chars // 3, 200))
@@ -135,7 +183,7 @@ def marker(
             return compacted(
                 prose=prose,
                 request=request,
-                facts=digest(ledger, addresses, own),
+                facts=digest(ledger, addresses, own, in_sight),
                 last_entry=span[1],
                 addresses=addresses,
                 reactive=op.form == "reactive",
@@ -146,8 +194,33 @@ def marker(
             "Current user request:",
             request_shown(request, request_chars),
             REFERENCE,
-            digest(ledger, addresses, room),
+            digest(ledger, addresses, room, in_sight),
             f"Full transcript: {addresses.run(1, span[1])} (table of contents: {addresses.contents})",
         ]
     text = "\n".join(lines)
     return Message(role="user", blocks=(Text(text=text),), origin=Origin.SUMMARY)
+
+
+def texts(message: Message) -> Iterator[str]:
+    """The texts of a message as a model reads them, the strings of calls as JSON."""
+    for block in walk(message.blocks):
+        match block:
+            case Text() | Thinking() | Opaque():
+                yield block.text
+            case ToolCall():
+                yield block.arguments or ""
+                yield from _strings(block.input)
+            case ToolResult() | _:
+                pass
+
+
+def _strings(value: object) -> Iterator[str]:
+    stack: list[object] = [value]
+    while stack:
+        one = stack.pop()
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, dict):
+            stack.extend(one.values())  # pyright: ignore[reportUnknownArgumentType]
+        elif isinstance(one, list):
+            stack.extend(one)  # pyright: ignore[reportUnknownArgumentType]

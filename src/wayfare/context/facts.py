@@ -13,12 +13,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
+from wayfare import json_text
 from wayfare.context import names, statements
 from wayfare.context.tool_use import Declared, ToolUse, tool_use
-from wayfare.messages import Origin, ToolCall, ToolResult
+from wayfare.messages import Message, Origin, ToolCall, ToolResult
 from wayfare.transcript import Entered
 
-_NAMES_KEPT: Final = 4_000
 _FILES_KEPT: Final = 400
 _COMMANDS_KEPT: Final = 60
 _ERRORS_KEPT: Final = 40
@@ -26,6 +26,11 @@ _REQUESTS_KEPT: Final = 400
 _QUOTE_CHARS: Final = 400
 _STATEMENTS_KEPT: Final = 200
 _FIGURES_A_MESSAGE: Final = 12
+ASIDE_CHARS: Final = 2_000
+"""A user's text that stands beside results is taken for the user's own words up to this length;
+what is longer there was put in by the host: reminders, bodies of skills, files."""
+_READ_CHARS: Final = 100_000
+"""So much of one text is looked through for names: a result of 50 MB costs what 100 kB do."""
 _EXIT: Final = re.compile(r"exit(?:ed)?(?: with)?(?: code| status)?:?\s*(-?\d+)", re.I)
 
 
@@ -77,32 +82,40 @@ class Ledger:
         self.files: OrderedDict[str, FileFact] = OrderedDict()
         self.commands: OrderedDict[int, CommandFact] = OrderedDict()
         self.errors: OrderedDict[str, ErrorFact] = OrderedDict()
-        self.file_names: OrderedDict[str, None] = OrderedDict()
-        self.identifiers: OrderedDict[str, None] = OrderedDict()
+        self.file_names = names.Ranking()
+        self.identifiers = names.Ranking()
         self.rules: OrderedDict[str, Said] = OrderedDict()
         self.figures: OrderedDict[str, Said] = OrderedDict()
         self.conclusions: OrderedDict[str, Said] = OrderedDict()
         self.todos: tuple[Mapping[str, Any], ...] = ()
         self.last_words: Said | None = None
         self.active_words = ""
+        self._step = 0
 
     def add(self, entered: Entered) -> None:
         """Take note of one message."""
         message = entered.message
         if message.role == "assistant":
+            self._step += 1
             if message.text.strip():
                 self.last_words = _said(entered.id, message.text)
                 for sentence in statements.conclusions(message.text):
                     said = Said(entry=entered.id, text=sentence)
                     _put(self.conclusions, sentence, said, _STATEMENTS_KEPT)
+                self._names(message.text)
             for call in message.calls:
                 self._call(call, entered.id)
             return
         for result in message.results:
             self._result(result, entered.id)
         if message.origin is Origin.USER:
+            self._user(entered)
+
+    def _user(self, entered: Entered) -> None:
+        message = entered.message
+        if holds_request(message):
             self.active_words = message.text
-        if message.origin is Origin.USER and message.text.strip():
+        if message.text.strip():
             _put(self.requests, entered.id, _said(entered.id, message.text), _REQUESTS_KEPT)
             self._names(message.text)
             self._laid_down(message.text, entered.id)
@@ -130,15 +143,16 @@ class Ledger:
             self.todos = tuple(cast("dict[str, Any]", t) for t in items if isinstance(t, dict))
         for value in call.input.values():
             if isinstance(value, str):
-                self._names(value)
+                self._names(value, weight=names.INPUT_WEIGHT)
+            elif isinstance(value, list | dict):
+                self._names(_json(cast("Any", value)), weight=names.INPUT_WEIGHT)
         if call.arguments and not call.input:
-            self._names(call.arguments)
+            self._names(call.arguments, weight=names.INPUT_WEIGHT)
 
-    def _names(self, text: str) -> None:
-        for name in names.file_names(text):
-            _put(self.file_names, name, None, _NAMES_KEPT)
-        for name in names.identifiers(text):
-            _put(self.identifiers, name, None, _NAMES_KEPT)
+    def _names(self, text: str, *, weight: float = 1.0) -> None:
+        found = names.found_in(text[:_READ_CHARS])
+        self.file_names.use(found.files, self._step, weight=weight)
+        self.identifiers.use(found.identifiers, self._step, weight=weight)
 
     def _file(self, use: ToolUse, entry: int) -> None:
         old = self.files.get(use.path, FileFact(path=use.path))
@@ -152,10 +166,11 @@ class Ledger:
 
     def _result(self, result: ToolResult, entry: int) -> None:
         found = self._open.pop(result.call_id, None)
+        text = result.text
+        self._names(text)
         if found is None:
             return
         use, asked = found
-        text = result.text
         failed = result.is_error
         if use.kind == "shell" and asked in self.commands:
             exit_code = _EXIT.search(text[-300:]) or _EXIT.search(text[:300])
@@ -169,6 +184,16 @@ class Ledger:
             _put(self.errors, key, error, _ERRORS_KEPT)
         else:
             self.errors.pop(key, None)
+
+
+def holds_request(message: Message) -> bool:
+    """Whether a user's message is the request that holds from now on: alone, or a word said beside
+    results; what is longer there was put in by the host."""
+    return not message.results or 0 < len(message.text) <= ASIDE_CHARS
+
+
+def _json(value: Any) -> str:
+    return json_text.dumps(value).decode("utf-8", "surrogatepass")
 
 
 def _put(kept: OrderedDict[Any, Any], key: Any, value: Any, most: int) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from wayfare.context.view import Slot
+from wayfare.context.slot import Slot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +47,18 @@ def groups(slots: Sequence[Slot], start: int = 0) -> list[Group]:
 def carries_results(slot: Slot) -> bool:
     """Whether the message answers calls."""
     return bool(slot.message.results)
+
+
+def tail_start(slots: Sequence[Slot], tail_tokens: float) -> int:
+    """Where a tail of at most so many raw tokens begins: whole groups, at least the open step."""
+    at = open_step(slots)
+    used = sum(slot.load.tokens for slot in slots[at:])
+    for group in reversed(groups(slots[:at])):
+        used += sum(slot.load.tokens for slot in group.of(slots))
+        if used > tail_tokens:
+            break
+        at = group.start
+    return at
 
 
 def open_step(slots: Sequence[Slot]) -> int:

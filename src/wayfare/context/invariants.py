@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from wayfare.context.groups import carries_results, groups
+from wayfare.context.slot import Slot
 from wayfare.context.unicode_text import has_surrogates
-from wayfare.context.view import Slot, View
+from wayfare.context.view import View
 from wayfare.errors import BrokenView
 from wayfare.messages import Message, Opaque, Text, Thinking, ToolResult
 

@@ -7,18 +7,21 @@ weighed against the prompt cache, archived, committed to the log and applied to 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from wayfare.clock import Clock
 from wayfare.context import invariants
-from wayfare.context.budget import Budget, Goal, goal
-from wayfare.context.contents import contents_lines
+from wayfare.context.budget import Budget, Goal
+from wayfare.context.contents import Contents
 from wayfare.context.facts import Ledger
 from wayfare.context.groups import groups, open_step
 from wayfare.context.passes import condense, fit, microcompact, offload, repair, snip
+from wayfare.context.plan import Plan, reached
+from wayfare.context.reckoning import Reckoning
 from wayfare.context.rendering import Rendering
-from wayfare.context.scheduler import CachePolicy, Pace
-from wayfare.context.signed import unbound
+from wayfare.context.rhythm import Rhythm
+from wayfare.context.scheduler import CachePolicy
+from wayfare.context.signed import left_behind
 from wayfare.context.stubs import Addresses
 from wayfare.context.tool_use import Declared
 from wayfare.context.view import View
@@ -28,7 +31,6 @@ from wayfare.messages import Message
 from wayfare.model import Usage
 from wayfare.tokens import Calibration, Meter
 from wayfare.transcript import Edit, EditEntry, Entered, MessageEntry, Transcript
-from wayfare.transcript.entries import VERSION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,15 +48,6 @@ class Prepared:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Anchor:
-    """Reported usage and where the view stood then; any edit or change of model ends it."""
-
-    tokens: int
-    position: int
-    edits: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Level:
     """How hard to press: shares of the usual preview, recent tail and digest that may stay."""
 
@@ -69,15 +62,6 @@ _LEVELS = (
     _Level(preview_share=0.0, tail_share=0.0, room_share=0.25),
     _Level(preview_share=0.0, tail_share=0.0, room_share=0.05),
 )
-
-
-@dataclass(slots=True, kw_only=True)
-class _Plan:
-    """Edits gathered so far and the view as it will be with them."""
-
-    view: View
-    edits: list[Edit] = field(default_factory=list[Edit])
-    touched: int = 1 << 62
 
 
 class Governor:
@@ -114,29 +98,25 @@ class Governor:
         self._watch = watch
         self._declared = declared
         self._cache = cache or CachePolicy()
-        self.fixed_tokens = fixed_tokens
+        self._reckoning = Reckoning(fixed_tokens)
         self._addresses = Addresses(
             transcript=transcript.path,
             contents=transcript.contents_path,
-            unsaved=transcript.unsaved,
+            unsaved=getattr(transcript, "unsaved", ""),
         )
         self._reset()
 
     def _reset(self) -> None:
-        self.view = View(self._meter)
+        self.view = View(self._meter, self._declared)
         self.ledger = Ledger(self._declared)
-        self._rendering = Rendering(
-            addresses=self._addresses, ledger=self.ledger, declared=self._declared
-        )
-        self.calibration = Calibration()
-        self._anchor: _Anchor | None = None
+        self._rendering = Rendering(addresses=self._addresses, ledger=self.ledger)
+        self._reckoning = Reckoning(self._reckoning.fixed_tokens)
+        self._rhythm = Rhythm()
+        self._contents = Contents()
         self._checked = 0
         self._offloaded = 0
-        self._archived = 0
         self._sent = 0
-        self._calls = 0
-        self._last_call: float | None = None
-        self._cut_size = 0
+        self._spared = False
 
     async def resume(self) -> None:
         """Fold the log into the view, from its first entry."""
@@ -145,9 +125,10 @@ class Governor:
         async for entry in self.transcript.entries():
             if isinstance(entry, MessageEntry):
                 self._enter(await self.transcript.entered(entry))
-            elif isinstance(entry, EditEntry) and entry.id not in undone and not entry.undoes:
-                self.view = self.view.edited(entry, self._rendering)
-                self._archived = max(self._archived, _last_archived(entry))
+            elif isinstance(entry, EditEntry) and not entry.undoes:
+                self._contents.list_up_to(reached([entry]))
+                if entry.id not in undone:
+                    self.view = self.view.edited([entry], self._rendering)
         # Batches that a reply followed were looked at when they arrived; together they are no batch.
         self._offloaded = open_step(self.view.slots())
         self._checked = 0
@@ -155,6 +136,7 @@ class Governor:
     def _enter(self, entered: Entered) -> None:
         self.view = self.view.added(entered)
         self.ledger.add(entered)
+        self._contents.add(self.view[-1])
 
     async def add(
         self,
@@ -170,27 +152,33 @@ class Governor:
         """
         entered = await self.transcript.add(messages, usage=usage, time=time)
         if usage is not None:
-            self._report(usage)
+            self._reckoning.report(usage, self.view)
         for one in entered:
             self._enter(one)
         return entered
 
-    def _report(self, usage: Usage) -> None:
-        """Learn from reported usage of the request last prepared."""
-        estimated = self.view.total.tokens + self.fixed_tokens
-        self.calibration = self.calibration.after(
-            estimated_tokens=estimated, actual_tokens=usage.prompt_tokens
-        )
-        if usage.prompt_tokens:
-            self._anchor = _Anchor(
-                tokens=usage.total_tokens, position=len(self.view) + 1, edits=self.view.edits
-            )
-
     def change_model(self, budget: Budget) -> None:
         """Use another model's window from now on; what was learned of the old one is dropped."""
         self.budget = budget
-        self.calibration = Calibration()
-        self._anchor = None
+        self._reckoning.forget()
+
+    @property
+    def fixed_tokens(self) -> int:
+        """What system prompt and tool schemas take, estimated."""
+        return self._reckoning.fixed_tokens
+
+    @fixed_tokens.setter
+    def fixed_tokens(self, tokens: int) -> None:
+        self._reckoning.fixed_tokens = tokens
+
+    @property
+    def calibration(self) -> Calibration:
+        """How far estimates are off for the model in use."""
+        return self._reckoning.calibration
+
+    @calibration.setter
+    def calibration(self, learned: Calibration) -> None:
+        self._reckoning.calibration = learned
 
     @property
     def declared(self) -> Declared | None:
@@ -205,7 +193,7 @@ class Governor:
     @property
     def goal(self) -> Goal:
         """Where passes would start and stop now."""
-        return self._goal(self.view)
+        return self._reckoning.goal(self.view, self.budget)
 
     @property
     def addresses(self) -> Addresses:
@@ -215,24 +203,7 @@ class Governor:
     @property
     def tokens(self) -> int:
         """What the whole request is believed to take now."""
-        return self._tokens(self.view)
-
-    def _tokens(self, view: View) -> int:
-        anchor = self._anchor
-        if anchor is not None and anchor.edits == view.edits and anchor.position <= len(view):
-            tail = sum(slot.load.tokens for slot in view.slots(anchor.position))
-            return anchor.tokens + self.calibration.tokens(tail)
-        return self.calibration.tokens(self.fixed_tokens + view.total.tokens)
-
-    def _goal(self, view: View) -> Goal:
-        ratio = self.calibration.ratio
-        return goal(
-            self.budget,
-            total=view.total,
-            now_tokens=self._tokens(view),
-            fixed_tokens=self.calibration.tokens(self.fixed_tokens),
-            ratio=ratio,
-        )
+        return self._reckoning.tokens(self.view)
 
     async def prepare(self) -> Prepared:
         """The next request: repaired, within the limit, legal.
@@ -242,22 +213,106 @@ class Governor:
             WriteFailed: what had to leave the context could not be archived; nothing changed.
             BrokenView: a bug; nothing was sent.
         """
-        before = self._tokens(self.view)
-        plan = _Plan(view=self.view)
-        self._take(plan, repair.plan(plan.view, self._checked))
-        self._take(plan, offload.plan(plan.view, self.budget, self._offloaded))
-        self._shrink(plan)
+        before = self.tokens
+        plan = self._plan()
         edits = await self._commit(plan, before)
         self._verify(plan)
         stable = min(self._sent, len(self.view), plan.touched)
         self._sent = len(self.view)
-        self._calls += 1
-        self._last_call = self._clock.now()
+        tokens = self.tokens
+        self._rhythm.called(tokens, self._target_tokens, self._clock.now())
         return Prepared(
             messages=tuple(self.view.messages()),
-            tokens=self._tokens(self.view),
+            tokens=tokens,
             edits=edits,
             stable_messages=stable,
+        )
+
+    def _begin(self) -> Plan:
+        return Plan(
+            view=self.view,
+            rendering=self._rendering,
+            next_id=self.transcript.last_id + 1,
+            time=self._clock.now(),
+        )
+
+    def _plan(self) -> Plan:
+        """All passes, in order."""
+        plan = self._begin()
+        plan.take(repair.plan(plan.view, self._checked))
+        if self._spared:
+            plan.take(left_behind(plan.view.slots()))
+        plan.take(offload.plan(plan.view, self.budget, self._offloaded))
+        plan.take(snip.plan(plan.view, self.budget))
+        aim = self._reckoning.goal(plan.view, self.budget)
+        if aim.over(plan.view.total):
+            self._shrink(plan, aim)
+        elif not self.budget.at_once:
+            self._economise(plan, aim)
+        return plan
+
+    def _shrink(self, plan: Plan, aim: Goal) -> None:
+        """The limit forces it: harder level by level, until the view is within it."""
+        if self.budget.at_once:
+            plan.take(microcompact.plan(plan.view, self.budget, aim, self._addresses))
+        else:
+            self._condense(plan, aim)
+        for level in _LEVELS:
+            if not aim.over(plan.view.total):
+                return
+            preview_chars = int(self.budget.fit_preview_chars * level.preview_share)
+            plan.take(
+                fit.plan(plan.view, self.budget, aim, self._addresses, preview_chars=preview_chars)
+            )
+            if aim.over(plan.view.total):
+                self._condense(plan, aim, level)
+        if aim.over(plan.view.total):
+            raise self._cannot_fit(plan.view)
+
+    def _economise(self, plan: Plan, aim: Goal) -> None:
+        """Nothing forces it, but it costs less than it saves."""
+        rhythm, budget = self._rhythm, self.budget
+        tokens = self._reckoning.tokens(plan.view)
+        pace = rhythm.pace(self._clock.now(), room_tokens=budget.limit_tokens - tokens)
+        cold = self._cache.cold(pace) and tokens > budget.limit_tokens * budget.cold_share
+        if cold or rhythm.due(self._cache, self._target_tokens, budget.patience):
+            trial = self._begin()
+            trial.edits, trial.view, trial.touched = [*plan.edits], plan.view, plan.touched
+            self._condense(trial, aim)
+            after = self._reckoning.tokens(trial.view)
+            if after <= tokens * (1 - budget.least_cut_share):
+                plan.edits, plan.view, plan.touched = trial.edits, trial.view, trial.touched
+                return
+        plan.take(
+            microcompact.plan_paying(
+                plan.view,
+                budget,
+                self._addresses,
+                cache=self._cache,
+                pace=pace,
+                sent=min(self._sent, plan.touched),
+            )
+        )
+
+    @property
+    def _target_tokens(self) -> int:
+        return int(self.budget.limit_tokens * self.budget.stop_share)
+
+    def _condense(self, plan: Plan, aim: Goal, level: _Level | None = None) -> None:
+        ratio = self.calibration.ratio
+        tail = None
+        if level is not None:
+            tail = int(self.budget.share(self.budget.tail_share * level.tail_share) / ratio)
+        plan.take(
+            condense.plan(
+                plan.view,
+                self.budget,
+                aim,
+                self._addresses,
+                ratio=ratio,
+                tail_tokens=tail,
+                room_share=level.room_share if level is not None else 1.0,
+            )
         )
 
     async def edit(self, *plans: Callable[[View], Sequence[Edit]]) -> tuple[EditEntry, ...]:
@@ -267,11 +322,11 @@ class Governor:
         Raises:
             WriteFailed: what had to leave the context could not be archived; nothing changed.
         """
-        before = self._tokens(self.view)
-        plan = _Plan(view=self.view)
+        before = self.tokens
+        plan = self._begin()
         fresh = len(self.view) - self._offloaded
         for planned in plans:
-            self._take(plan, planned(plan.view))
+            plan.take(planned(plan.view))
         edits = await self._commit(plan, before)
         if edits:
             # Positions moved: the next request is checked from the front, new results still stand
@@ -283,109 +338,25 @@ class Governor:
 
     def planned(self, *plans: Callable[[View], Sequence[Edit]]) -> View:
         """The view as `edit` with these plans would leave it; nothing is committed."""
-        plan = _Plan(view=self.view)
+        plan = self._begin()
         for planned in plans:
-            self._take(plan, planned(plan.view))
+            plan.take(planned(plan.view))
         return plan.view
 
-    def _shrink(self, plan: _Plan) -> None:
-        """The passes, in order, where the limit forces them or they pay."""
-        aim = self._goal(plan.view)
-        self._take(plan, snip.plan(plan.view, self.budget))
-        if not aim.over(plan.view.total):
-            if self._worthwhile(plan.view):
-                self._microcompact(plan, aim)
-            return
-        self._microcompact(plan, aim)
-        if not self.budget.at_once and not aim.met(plan.view.total):
-            self._condense(plan, aim, self.budget.tail_share)
-        for level in _LEVELS:
-            if not aim.over(plan.view.total):
-                return
-            preview_chars = int(self.budget.fit_preview_chars * level.preview_share)
-            self._take(
-                plan,
-                fit.plan(plan.view, self.budget, aim, self._addresses, preview_chars=preview_chars),
-            )
-            if aim.over(plan.view.total):
-                self._condense(
-                    plan, aim, self.budget.tail_share * level.tail_share, level.room_share
-                )
-        if aim.over(plan.view.total):
-            raise self._cannot_fit(plan.view)
-
-    def _microcompact(self, plan: _Plan, aim: Goal) -> None:
-        self._take(
-            plan,
-            microcompact.plan(plan.view, self.budget, aim, self._addresses, self._declared),
-        )
-
-    def _condense(self, plan: _Plan, aim: Goal, tail_share: float, room_share: float = 1.0) -> None:
-        ratio = self.calibration.ratio
-        self._take(
-            plan,
-            condense.plan(
-                plan.view,
-                self.budget,
-                aim,
-                tail_tokens=int(self.budget.share(tail_share) / ratio),
-                ratio=ratio,
-                room_share=room_share,
-            ),
-        )
-
-    def _worthwhile(self, view: View) -> bool:
-        """Whether shortening now would cost less than it saves."""
-        if self.budget.at_once:
-            return False
-        pace = self._pace(view)
-        return self._cache.cold(pace) and self._calls > 0
-
-    def _pace(self, view: View) -> Pace:
-        tokens = self._tokens(view)
-        idle = None if self._last_call is None else self._clock.now() - self._last_call
-        return Pace(
-            calls=self._calls,
-            growth_tokens=max(tokens - self._cut_size, 0) / max(self._calls, 1),
-            room_tokens=max(self.budget.limit_tokens - tokens, 0),
-            idle_seconds=idle,
-        )
-
-    def _take(self, plan: _Plan, edits: Sequence[Edit]) -> None:
-        """Put edits into the plan, each applied to the view the next one is planned on."""
-        for edit in edits:
-            at = min(
-                (p for p in (_where(plan.view, op) for op in edit.ops) if p is not None),
-                default=len(plan.view),
-            )
-            whole = unbound(edit, plan.view, at, open_step(plan.view.slots()))
-            plan.touched = min(plan.touched, at)
-            plan.edits.append(whole)
-            plan.view = plan.view.edited(self._predicted(whole, len(plan.edits)), self._rendering)
-
-    def _predicted(self, edit: Edit, number: int) -> EditEntry:
-        return EditEntry(
-            v=VERSION,
-            id=self.transcript.last_id + number,
-            time=self._clock.now(),
-            by=edit.by,
-            reason=edit.reason,
-            ops=edit.ops,
-        )
-
-    async def _commit(self, plan: _Plan, before: int) -> tuple[EditEntry, ...]:
+    async def _commit(self, plan: Plan, before: int) -> tuple[EditEntry, ...]:
         if not plan.edits:
             return ()
-        last = max((max(e.archived, default=0) for e in plan.edits), default=0)
-        if last > self._archived:
-            lines = await contents_lines(self.transcript, self._archived + 1, last, self._declared)
+        last = reached(plan.edits)
+        lines = self._contents.lines(last, self._addresses)
+        if lines:
             await self.transcript.archive(lines)
-        self._anchor = None
-        after = self.calibration.tokens(self.fixed_tokens + plan.view.total.tokens)
+        after = self._reckoning.tokens(plan.view)
         committed = await self.transcript.commit(plan.edits, before=before, after=after)
-        self._archived = max(self._archived, last)
+        self._contents.list_up_to(last)
         self.view = plan.view
-        self._cut_size = after
+        self._spared = plan.touched < open_step(self.view.slots()) < len(self.view)
+        if after < before:
+            self._rhythm.cut()
         self._tell(committed, before, after)
         return committed
 
@@ -398,7 +369,7 @@ class Governor:
             fields = {"edits": count, "before_tokens": before, "after_tokens": after}
             self._watch(Event(name=f"context.{name}", text=text, fields=fields))
 
-    def _verify(self, plan: _Plan) -> None:
+    def _verify(self, plan: Plan) -> None:
         """Check the rules on everything that is new or was touched."""
         start = self._checked if plan.touched >= self._checked else 0
         invariants.check(self.view, start)
@@ -430,16 +401,21 @@ class Governor:
             NotFound: there is none.
         """
         newest: list[EditEntry] = []
+        followed: list[EditEntry] = []
         async for entry in self.transcript.entries():
             if not isinstance(entry, EditEntry) or entry.undoes or entry.by == "repair":
                 continue
             if entry.id in self.transcript.undone:
                 continue
+            if entry.by == "signed":
+                followed.append(entry)
+                continue
             if newest and entry.batch != newest[0].batch:
-                newest = []
+                newest, followed = [], [e for e in followed if e.batch == entry.batch]
             newest.append(entry)
         if not newest:
             raise NotFound("no edit to undo", ref=self.transcript.path)
+        newest += followed
         made = await self.transcript.undo([e.id for e in newest], "asked for")
         calibration = self.calibration
         await self.resume()
@@ -452,30 +428,10 @@ class Governor:
         Raises:
             CannotFit: as `prepare` would.
         """
-        plan = _Plan(view=self.view)
-        self._take(plan, repair.plan(plan.view, self._checked))
-        self._take(plan, offload.plan(plan.view, self.budget, self._offloaded))
-        self._shrink(plan)
+        plan = self._plan()
         told: dict[str, int] = {}
         for edit in plan.edits:
             told[edit.by] = told.get(edit.by, 0) + 1
-        told["before_tokens"] = self._tokens(self.view)
-        told["after_tokens"] = self._tokens(plan.view)
+        told["before_tokens"] = self.tokens
+        told["after_tokens"] = self._reckoning.tokens(plan.view)
         return told
-
-
-def _where(view: View, op: object) -> int | None:
-    entry = getattr(op, "entry", None)
-    if entry is None:
-        entry = getattr(op, "first", None)
-    if entry is None:
-        after = int(getattr(op, "after", 0))
-        if not after:
-            return 0
-        at = view.position(after)
-        return None if at is None else at + 1
-    return view.position(entry)
-
-
-def _last_archived(entry: EditEntry) -> int:
-    return max((getattr(op, "last", 0) for op in entry.ops), default=0)

@@ -20,9 +20,9 @@ from typing import Final, TypeAlias
 from wayfare.context.budget import SMALLEST_WINDOW_TOKENS, Budget, Goal
 from wayfare.context.groups import groups, open_step
 from wayfare.context.passes import condense, fit
-from wayfare.context.passes.snip import archived
 from wayfare.context.pipeline import Governor, Prepared
 from wayfare.context.view import Slot, View
+from wayfare.context.words import kept_words
 from wayfare.errors import CannotFit, PromptTooLong
 from wayfare.events import Event, Watched
 from wayfare.messages import Thinking
@@ -62,13 +62,13 @@ def compaction(
     the model's `compact` and as the first rung. Empty where it would not shrink anything.
     """
     slots = view.slots()
-    head = next((at for at, s in enumerate(slots) if not condense.is_prompt(s)), 0)
+    head = next((at for at, s in enumerate(slots) if not s.is_prompt), 0)
     most_tokens = min(budget.reactive_keep_tokens, budget.share(budget.tail_share)) / ratio
     cut_at = recent_start(slots, budget.reactive_keep_messages, most_tokens)
     older = slots[head:cut_at]
     if not older:
         return []
-    keep = condense.kept_words(view, older, int(budget.share(budget.user_share) / ratio))
+    keep = kept_words(view, older, budget.share(budget.user_share) / ratio)
     gone = [slot for slot in older if slot.entry not in keep]
     chars = min(max(int(budget.limit_tokens * _DIGEST_SHARE) * _CHARS_A_TOKEN, 600), 12_000)
     # A digest as long as what it replaces saves nothing; a short one still does.
@@ -82,9 +82,7 @@ def compaction(
     )
     form = "reactive" if by == "reactive" else "digest"
     op = Collapse(older[0].entry, older[-1].entry, keep=keep, form=form, room=room)
-    return [
-        Edit(by=by, reason=f"{len(gone)} messages, {reason}", ops=(op,), archived=archived(older))
-    ]
+    return [Edit(by=by, reason=f"{len(gone)} messages, {reason}", ops=(op,))]
 
 
 def recent_start(slots: Sequence[Slot], most_messages: int, most_tokens: float) -> int:
@@ -207,7 +205,13 @@ def rungs(governor: Governor, refused: Load, refusal: PromptTooLong) -> tuple[Ru
 
     def digest_only(view: View) -> Sequence[Edit]:
         return condense.plan(
-            view, budget, pressed(view, 0.5), tail_tokens=0, ratio=ratio, room_share=0.25
+            view,
+            budget,
+            pressed(view, 0.5),
+            addresses,
+            tail_tokens=0,
+            ratio=ratio,
+            room_share=0.25,
         )
 
     return (

@@ -13,6 +13,7 @@ from wayfare.context.facts import Ledger
 from wayfare.context.stubs import (
     SILENT,
     Addresses,
+    Where,
     head_and_tail,
     preview,
     preview_of,
@@ -20,7 +21,7 @@ from wayfare.context.stubs import (
     short_input,
     stub,
 )
-from wayfare.context.tool_use import Declared, ToolUse, tool_use
+from wayfare.context.tool_use import ToolUse
 from wayfare.messages import Block, Message, Opaque, Text, Thinking, ToolCall, ToolResult
 from wayfare.transcript import (
     AsText,
@@ -42,15 +43,10 @@ MessageOp = BlockOp | DropBlocks | Omit | Clean | Reorder
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rendering:
-    """What rendering needs beside the message: addresses, the facts so far, tools' traits."""
+    """What rendering needs beside the message: where texts stand, and the facts so far."""
 
     addresses: Addresses
     ledger: Ledger
-    declared: Declared | None = None
-
-    def uses(self, message: Message) -> Mapping[str, ToolUse]:
-        """The calls of a message, by id."""
-        return {call.id: tool_use(call, self.declared) for call in message.calls}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,14 +59,11 @@ class Shown:
 
 
 def rendered(
-    shown: Shown,
-    op: MessageOp,
-    address: Mapping[int, str],
-    uses: Mapping[str, ToolUse],
+    shown: Shown, op: MessageOp, where: Where, uses: Mapping[str, ToolUse]
 ) -> Shown | None:
     """`shown` with `op` applied; None means that nothing of the message is left.
 
-    `address` leads from block numbers to addresses, `uses` from call ids to what they were.
+    `where` leads from blocks to their addresses, `uses` from call ids to what they were.
     """
     message = shown.message
     numbers = shown.index if shown.index is not None else tuple(range(len(message.blocks)))
@@ -78,7 +71,7 @@ def rendered(
         case Omit():
             return None
         case Clean():
-            blocks = [_clean(block) for block in message.blocks]
+            blocks = [_clean(block, where.entry_address) for block in message.blocks]
             return _changed(shown, message.with_blocks(blocks), shown.index)
         case DropBlocks():
             left = [
@@ -99,7 +92,7 @@ def rendered(
             at = numbers.index(op.block)
             blocks = list(message.blocks)
             whole = op.block not in shown.shortened
-            blocks[at] = stand_in(blocks[at], op, address[op.block], uses, whole=whole)
+            blocks[at] = stand_in(blocks[at], op, where, uses, whole=whole)
             stands = shown.shortened
             if not isinstance(op, AsText | Silent):
                 stands |= {op.block}
@@ -111,7 +104,7 @@ def _changed(shown: Shown, message: Message, index: tuple[int, ...] | None) -> S
 
 
 def stand_in(
-    block: Block, op: BlockOp, address: str, uses: Mapping[str, ToolUse], *, whole: bool
+    block: Block, op: BlockOp, where: Where, uses: Mapping[str, ToolUse], *, whole: bool
 ) -> Block:
     """What a block shows once `op` is applied; `whole` says that it still shows its own text."""
     match op, block:
@@ -121,16 +114,20 @@ def stand_in(
             return _result(block, SILENT)
         case Preview(), ToolResult():
             text = result_text(block.content)
-            return _result(block, preview(address, text if whole else preview_of(text), op.chars))
+            text = text if whole else preview_of(text)
+            return _result(block, preview(where.block(op.block), text, op.chars))
         case Stub(), ToolResult():
-            return _result(block, stub(uses.get(block.call_id), block, address, whole=whole))
+            line = stub(uses.get(block.call_id), block, where.brief(op.block), whole=whole)
+            return _result(block, line)
         case HeadTail(), Text() | Thinking() | Opaque():
-            return Text(text=head_and_tail(block.text, address, op.chars))
+            return Text(text=head_and_tail(block.text, where.block(op.block), op.chars))
         case ShortInput(), ToolCall():
-            shorter = short_input(block.input, address, op.over_chars)
-            return (
-                block if shorter is None else ToolCall(id=block.id, name=block.name, input=shorter)
+            shorter = short_input(
+                block.input, where.entry_address, op.over_chars, replaced=op.replaced
             )
+            if shorter is None:
+                return block
+            return ToolCall(id=block.id, name=block.name, input=shorter)
         case _:
             return block
 
@@ -139,20 +136,46 @@ def _result(block: ToolResult, text: str) -> ToolResult:
     return ToolResult(call_id=block.call_id, content=(Text(text=text),), is_error=block.is_error)
 
 
-def _clean(block: Block) -> Block:
-    """The block with every character that is no valid Unicode shown as U+FFFD."""
-    value: Any = msgspec.to_builtins(msgspec.structs.replace(block, wire=None))
-    wire = _clean_value(block.wire) if block.wire is not None else None
-    cleaned = msgspec.convert(_clean_value(value), type(block))
-    return msgspec.structs.replace(cleaned, wire=wire)
+def _clean(block: Block, address: str) -> Block:
+    """The block with every character that is no valid Unicode shown as U+FFFD, and behind a text
+    that had one, where its exact characters stand."""
+    match block:
+        case Text():
+            return Text(text=_noted(block.text, address)) if _broken(block.text) else block
+        case ToolResult():
+            content = tuple(_clean(inner, address) for inner in block.content)
+            id = _valid(block.call_id)
+            return ToolResult(call_id=id, content=content, is_error=block.is_error)
+        case ToolCall():
+            given = {_valid(k): _cleaned(v, address) for k, v in block.input.items()}
+            raw = _valid(block.arguments) if block.arguments is not None and not given else None
+            name = _valid(block.name)
+            return ToolCall(id=_valid(block.id), name=name, input=given, arguments=raw)
+        case _:
+            value = _cleaned(msgspec.to_builtins(msgspec.structs.replace(block, wire=None)), "")
+            wire = _cleaned(block.wire, "") if block.wire is not None else None
+            return msgspec.structs.replace(msgspec.convert(value, type(block)), wire=wire)
 
 
-def _clean_value(value: Any) -> Any:
+def _valid(text: str) -> str:
+    return _SURROGATE.sub("\ufffd", text)
+
+
+def _broken(text: str) -> bool:
+    return _SURROGATE.search(text) is not None
+
+
+def _noted(text: str, address: str) -> str:
+    return f"{_valid(text)} [characters that are no valid Unicode; exact: {address}]"
+
+
+def _cleaned(value: Any, address: str) -> Any:
+    """`value` with its strings cleaned, and noted where there is an address."""
     if isinstance(value, str):
-        return _SURROGATE.sub("\ufffd", value)
+        return _noted(value, address) if address and _broken(value) else _valid(value)
     if isinstance(value, dict):
         mapping = cast("dict[str, Any]", value)
-        return {_clean_value(k): _clean_value(v) for k, v in mapping.items()}
+        return {_valid(k): _cleaned(v, address) for k, v in mapping.items()}
     if isinstance(value, list | tuple):
-        return [_clean_value(v) for v in cast("Sequence[Any]", value)]
+        return [_cleaned(v, address) for v in cast("Sequence[Any]", value)]
     return value

@@ -1,49 +1,60 @@
 """Signed content: reasoning that is bound to what precedes it.
 
 An edit that changes what stands before a signed block makes the block refusable, so the same edit
-drops it. The open step is the exception: its blocks must go back as they came.
+drops it. The open step is the exception: its blocks must go back as they came, and leave once the
+step is answered.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 
-from wayfare.context.view import Slot, View
+from wayfare.context.groups import open_step
+from wayfare.context.slot import Slot
 from wayfare.messages import Thinking
 from wayfare.transcript import Collapse, DropBlocks, Edit
 
 
-def unbound(edit: Edit, view: View, position: int, open_step: int) -> Edit:
-    """`edit`, touching the view at `position`, with the signed blocks it would invalidate dropped.
+def unbound(
+    edits: Sequence[Edit], slots: Sequence[Slot], places: Mapping[int, int], position: int
+) -> tuple[DropBlocks, ...]:
+    """What drops the signed blocks that `edits`, the first of which touches `position`, invalidate.
 
-    Blocks in front of the edit, in the open step and in the newest assistant message stay.
+    Blocks in front of the edits and in the open step stay. `places` leads from entries to
+    positions.
     """
-    last = _last_assistant(view)
-    drops = tuple(
-        DropBlocks(slot.entry, numbers)
-        for at, slot in enumerate(view.slots(position), position)
-        if at < min(open_step, last) and not _collapsed(edit, view, at)
-        for numbers in [tuple(_bound(slot))]
+    stop = open_step(slots)
+    gone = {at for edit in edits for at in _collapsed(edit, slots, places)}
+    return tuple(
+        DropBlocks(slots[at].entry, numbers)
+        for at in range(position, stop)
+        if at not in gone
+        for numbers in [tuple(_bound(slots[at]))]
         if numbers
     )
-    return replace(edit, ops=(*edit.ops, *drops)) if drops else edit
 
 
-def _last_assistant(view: View) -> int:
-    for at in range(len(view) - 1, -1, -1):
-        if view[at].message.role == "assistant":
-            return at
-    return len(view)
+def left_behind(slots: Sequence[Slot]) -> list[Edit]:
+    """Edits that drop what an earlier edit spared because its step was open, now that it is not."""
+    newest = 0
+    edits: list[Edit] = []
+    for slot in slots[: open_step(slots)]:
+        blocks = tuple(_bound(slot)) if newest > slot.entry and not slot.made else ()
+        if blocks:
+            op = DropBlocks(slot.entry, blocks)
+            edits.append(Edit(by="signed", reason="reasoning behind a changed prefix", ops=(op,)))
+        newest = max(newest, slot.entry if slot.made else max(slot.edits, default=0))
+    return edits
 
 
-def _collapsed(edit: Edit, view: View, at: int) -> bool:
+def _collapsed(edit: Edit, slots: Sequence[Slot], places: Mapping[int, int]) -> Iterator[int]:
+    """Positions that a collapse takes out of the view."""
     for op in edit.ops:
-        if isinstance(op, Collapse):
-            first, last = view.position(op.first), view.position(op.last)
-            if first is not None and last is not None and first <= at <= last:
-                return True
-    return False
+        if isinstance(op, Collapse) and op.first in places and op.last in places:
+            stay = {*op.front, *op.keep}
+            for at in range(places[op.first], places[op.last] + 1):
+                if slots[at].entry not in stay:
+                    yield at
 
 
 def _bound(slot: Slot) -> Iterator[int]:

@@ -15,6 +15,10 @@ from wayfare.messages import Block, Media, Opaque, Text, ToolResult
 from wayfare.store import Ref
 
 _KEEP_ARGUMENT_CHARS: Final = 80
+REPLACED_KEYS: Final = frozenset(
+    ("old_string", "old_str", "oldText", "old_text", "oldString", "search")
+)
+"""Where edit tools are given the text they replace."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,16 +31,48 @@ class Addresses:
     """Why nothing can be saved, for a session that lives in memory alone; addresses then say so
     instead of naming a file that is not there."""
 
-    def of(self, refs: Mapping[int, Ref], entry: int, block: int) -> str:
-        """The address of one block (by its original number) of an entry with these files."""
-        if self.unsaved:
-            return f"(nowhere: {self.unsaved})"
-        ref = refs.get(block)
-        return str(ref) if ref is not None else f"{self.transcript}#{entry}"
+    def where(self, entry: int, refs: Mapping[int, Ref]) -> Where:
+        """Where the texts of one entry stand whose results have these files, by block."""
+        return Where(addresses=self, entry=entry, refs=refs)
+
+    def entry(self, entry: int) -> str:
+        """The address of an entry."""
+        return self._saved(f"{self.transcript}#{entry}")
 
     def run(self, first: int, last: int) -> str:
         """The address of a run of entries."""
-        return f"{self.transcript}#{first}-{last}"
+        return self._saved(f"{self.transcript}#{first}-{last}")
+
+    def file(self, ref: Ref) -> str:
+        """The address of a file."""
+        return self._saved(str(ref))
+
+    def _saved(self, address: str) -> str:
+        return f"(nowhere: {self.unsaved})" if self.unsaved else address
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Where:
+    """Where the texts of one entry stand."""
+
+    addresses: Addresses
+    entry: int
+    refs: Mapping[int, Ref]
+
+    @property
+    def entry_address(self) -> str:
+        """The address of the whole entry."""
+        return self.addresses.entry(self.entry)
+
+    def block(self, number: int) -> str:
+        """The address of one block, by its original number: its file, or the entry."""
+        ref = self.refs.get(number)
+        return self.entry_address if ref is None else self.addresses.file(ref)
+
+    def brief(self, number: int) -> str:
+        """The shorter address of the two where the entry holds no other file."""
+        longer, shorter = self.block(number), self.entry_address
+        return shorter if len(self.refs) <= 1 and len(shorter) < len(longer) else longer
 
 
 SILENT: Final = "(no output)"
@@ -119,25 +155,30 @@ def stub(use: ToolUse | None, result: ToolResult, address: str, *, whole: bool) 
 
 
 def short_input(
-    call_input: Mapping[str, Any], address: str, over_chars: int
+    call_input: Mapping[str, Any], address: str, over_chars: int, *, replaced: bool = False
 ) -> dict[str, Any] | None:
     """The input of a consumed call with its long strings shortened, or None if none is long.
 
-    The shape stays, so the call is still valid for the tool's schema.
+    The shape stays, so the call is still valid for the tool's schema. `replaced` shortens only
+    the text an edit took out of its file: that is nowhere to be found again.
     """
     changed = False
 
-    def shorter(value: Any) -> Any:
+    def shorter(value: Any, key: str) -> Any:
         nonlocal changed
-        if isinstance(value, str) and len(value) > over_chars:
+        if isinstance(value, str):
+            if len(value) <= over_chars or (replaced and key not in REPLACED_KEYS):
+                return value
             changed = True
             head = cut(value, _KEEP_ARGUMENT_CHARS)
+            if replaced:
+                return f"{head} [… replaced, {len(value):,} characters]"
             return f"{head} [… {len(value):,} characters, saved at {address}]"
         if isinstance(value, dict):
-            return {k: shorter(v) for k, v in value.items()}  # pyright: ignore[reportUnknownVariableType]
+            return {k: shorter(v, str(k)) for k, v in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
         if isinstance(value, list):
-            return [shorter(v) for v in value]  # pyright: ignore[reportUnknownVariableType]
+            return [shorter(v, key) for v in value]  # pyright: ignore[reportUnknownVariableType]
         return value
 
-    shortened = {key: shorter(value) for key, value in call_input.items()}
+    shortened = {key: shorter(value, key) for key, value in call_input.items()}
     return shortened if changed else None

@@ -17,16 +17,19 @@ from wayfare.context.breaker import FAILED, Breaker
 from wayfare.context.budget import Budget
 from wayfare.context.compacted import compacted, prose_of
 from wayfare.context.digest import Room, name_index
+from wayfare.context.folding import archived_span
+from wayfare.context.groups import tail_start
 from wayfare.context.must_keep import Fact, Retention, listed, missing, must_keep
 from wayfare.context.passes import condense, microcompact
 from wayfare.context.passes import notes as notes_pass
-from wayfare.context.passes.snip import archived
 from wayfare.context.patience import answered
 from wayfare.context.pipeline import Governor
 from wayfare.context.restore import Restorer
+from wayfare.context.slot import Slot
 from wayfare.context.summary_reply import Failed, Summary, checked
 from wayfare.context.summary_request import ask_for, for_summary
-from wayfare.context.view import Slot, View, archived_span
+from wayfare.context.view import View
+from wayfare.context.words import kept_words
 from wayfare.errors import (
     BrokenView,
     CannotFit,
@@ -233,7 +236,6 @@ class Summarizer:
             by="reactive" if trigger == "reactive" else "summary",
             reason=f"{len(span.gone)} messages, {_WHY[trigger]}",
             ops=(op,),
-            archived=archived(span.older),
         )
         edits = await governor.edit(*first, lambda view: [edit])
         fields = {
@@ -302,6 +304,7 @@ class Summarizer:
                     view,
                     budget,
                     governor.goal,
+                    governor.addresses,
                     tail_tokens=int(budget.share(budget.tail_share) / ratio),
                     ratio=ratio,
                 )
@@ -402,15 +405,15 @@ def span_of(view: View, governor: Governor, trigger: str) -> Span:
     budget: Budget = governor.budget
     ratio = governor.calibration.ratio
     slots = view.slots()
-    head = next((at for at, slot in enumerate(slots) if not condense.is_prompt(slot)), 0)
+    head = next((at for at, slot in enumerate(slots) if not slot.is_prompt), 0)
     tail_tokens = budget.share(budget.tail_share) / ratio
     if trigger == "auto":
-        cut_at = condense.tail_start(slots, int(tail_tokens))
+        cut_at = tail_start(slots, tail_tokens)
     else:
         most = min(budget.reactive_keep_tokens / ratio, tail_tokens)
         cut_at = recovery.recent_start(slots, budget.reactive_keep_messages, most)
     older = slots[head:cut_at]
-    keep = condense.kept_words(view, older, int(budget.share(budget.user_share) / ratio))
+    keep = kept_words(view, older, budget.share(budget.user_share) / ratio)
     return Span(older=older, keep=keep, tail=slots[cut_at:])
 
 
@@ -419,11 +422,7 @@ def _first_plans(governor: Governor, trigger: str) -> tuple[recovery.Planner, ..
     if trigger != "auto":
         return ()
     aim = governor.goal
-    return (
-        lambda view: microcompact.plan(
-            view, governor.budget, aim, governor.addresses, governor.declared
-        ),
-    )
+    return (lambda view: microcompact.plan(view, governor.budget, aim, governor.addresses),)
 
 
 def behind(

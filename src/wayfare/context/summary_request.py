@@ -181,7 +181,7 @@ def _lines(slot: Slot, addresses: Addresses, most_chars: int) -> Iterator[str]:
     entry = slot.entry
     who = str(slot.message.origin)
     for at, block in enumerate(slot.message.blocks):
-        address = addresses.of(slot.refs, entry, slot.block_number(at))
+        address = addresses.where(entry, slot.refs).block(slot.block_number(at))
         match block:
             case Text() if block.text.strip():
                 text = head_and_tail(block.text, address, min(_TEXT_CHARS, most_chars))

@@ -16,20 +16,27 @@ from wayfare.messages import ToolCall
 Kind = Literal["read", "write", "edit", "shell", "search", "fetch", "other"]
 
 _KINDS: Final[tuple[tuple[Kind, re.Pattern[str]], ...]] = (
+    ("shell", re.compile(r"bash|shell|exec|terminal|command|run_|stdin|powershell", re.I)),
+    ("fetch", re.compile(r"fetch|browse|http|web|url|download", re.I)),
     ("edit", re.compile(r"edit|replace|patch|insert|update_file|modify", re.I)),
     ("write", re.compile(r"write|create|save_file|new_file", re.I)),
-    ("shell", re.compile(r"bash|shell|exec|terminal|command|run_|execute|python|powershell", re.I)),
     ("search", re.compile(r"grep|search|glob|find|^ls$|list_(dir|files)", re.I)),
-    ("fetch", re.compile(r"fetch|browse|http|web|url|download", re.I)),
-    ("read", re.compile(r"read|view|open|cat|show|get_file|notebook", re.I)),
+    ("read", re.compile(r"read|view|open|(?<![a-z])cat(?![a-z])|show|get_file|notebook", re.I)),
+    ("shell", re.compile(r"python", re.I)),
 )
 _EDITOR_KINDS: Final[dict[str, Kind]] = {"view": "read", "create": "write"}
 _PATH_KEYS: Final = (
     "file_path", "path", "filename", "file", "notebook_path", "filepath", "target_file", "uri",
 )  # fmt: skip
-_MAIN_KEYS: Final = (*_PATH_KEYS, "command", "cmd", "pattern", "query", "q", "url", "description")
+_COMMAND_KEYS: Final = ("command", "cmd")
+_MAIN_KEYS: Final = (*_PATH_KEYS, *_COMMAND_KEYS, "pattern", "query", "q", "url", "description")
 _MAIN_CHARS: Final = 80
 _PATCH_FILE: Final = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.M)
+_SHOWS_FILES: Final = re.compile(
+    r"(?:^|[;&(\n\"'])\s*"
+    r"(?:cat|bat|nl|sed|head|tail|less|awk|grep|egrep|rg|diff|git (?:show|diff|grep|blame))\s"
+)
+"""Commands whose output is text of files; behind a pipe they only shorten what another printed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,13 +51,19 @@ class Traits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolUse:
-    """One use of a tool: `path` is the file it is about ("" for none), `main` one short line."""
+    """One use of a tool.
+
+    `path` is the file it is about ("" for none), `main` one short line, `shows_files` says that it
+    brings text of files into the context: what later edits quote. What a command that builds or
+    tests prints is none.
+    """
 
     name: str
     kind: Kind
     path: str
     main: str
     compactable: bool = True
+    shows_files: bool = False
 
 
 Declared = Mapping[str, Traits]
@@ -60,26 +73,36 @@ def tool_use(call: ToolCall, declared: Declared | None = None) -> ToolUse:
     """What `call` is about; `declared` are tools that say it themselves."""
     traits = (declared or {}).get(call.name)
     path = _path(call)
-    if traits is not None:
-        main = call.input.get(traits.main_argument) if traits.main_argument else None
-        return ToolUse(
-            name=call.name,
-            kind=traits.kind,
-            path=path,
-            main=_line(main if main is not None else _main(call)),
-            compactable=traits.compactable,
-        )
-    return ToolUse(name=call.name, kind=_kind(call), path=path, main=_line(_main(call)))
+    kind = traits.kind if traits is not None else _kind(call, path)
+    main = None
+    if traits is not None and traits.main_argument:
+        main = call.input.get(traits.main_argument)
+    return ToolUse(
+        name=call.name,
+        kind=kind,
+        path=path,
+        main=_line(main if main is not None else _main(call)),
+        compactable=traits is None or traits.compactable,
+        shows_files=_shows_files(call, kind),
+    )
 
 
-def _kind(call: ToolCall) -> Kind:
+def _kind(call: ToolCall, path: str) -> Kind:
     command = call.input.get("command")
     if call.name == "str_replace_editor" and isinstance(command, str):
         return _EDITOR_KINDS.get(command, "edit")
     for kind, words in _KINDS:
         if words.search(call.name):
-            return kind
+            # A todo list and a task are written and created too, but are no files.
+            return kind if path or kind != "write" else "other"
     return "other"
+
+
+def _shows_files(call: ToolCall, kind: Kind) -> bool:
+    if kind == "shell":
+        command = next((call.input[key] for key in _COMMAND_KEYS if key in call.input), "")
+        return bool(_SHOWS_FILES.search(_joined(command)[:2_000]))
+    return kind in ("read", "search", "edit", "write")
 
 
 def _path(call: ToolCall) -> str:
@@ -87,7 +110,7 @@ def _path(call: ToolCall) -> str:
         value = call.input.get(key)
         if isinstance(value, str) and value:
             return value
-    for value in call.input.values():
+    for value in (*call.input.values(), call.arguments):
         if isinstance(value, str) and "*** " in value:
             found = _PATCH_FILE.search(value)
             if found:
@@ -105,8 +128,12 @@ def _main(call: ToolCall) -> Any:
     return next((v for v in call.input.values() if isinstance(v, str)), call.arguments or "")
 
 
-def _line(value: Any) -> str:
+def _joined(value: Any) -> str:
     if isinstance(value, list):
-        value = " ".join(str(word) for word in cast("list[object]", value))
-    line = " ".join(str(value).split())
+        return " ".join(str(word) for word in cast("list[object]", value))
+    return str(value)
+
+
+def _line(value: Any) -> str:
+    line = " ".join(_joined(value).split())
     return line if len(line) <= _MAIN_CHARS else line[: _MAIN_CHARS - 1] + "…"

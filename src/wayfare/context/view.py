@@ -1,6 +1,6 @@
 """The view: the fold of a transcript into what the model will see next.
 
-A `View` is a value. Adding an entry gives another view; views that only grew share their slots,
+A `View` is a value. Adding an entry gives another view; views that only grew share their lists,
 so a step costs what it brought and not what came before.
 """
 
@@ -9,65 +9,36 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from wayfare.context.compacted import prose_of
-from wayfare.context.digest import marker
-from wayfare.context.rendering import MessageOp, Rendering, Shown, rendered
-from wayfare.messages import Block, Message, Origin
-from wayfare.store import Ref
-from wayfare.tokens import Load, Meter, total
-from wayfare.transcript import Collapse, EditEntry, Entered, Insert, Stub
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Slot:
-    """One message of the view, with where it comes from.
-
-    `entry` is the number of its message entry, or of the edit that made it (`made`). `shortened`
-    are the numbers of blocks that show a stand-in of ours. `index` holds, once blocks were
-    dropped or moved, the original number of each block that is left.
-    """
-
-    entry: int
-    time: float
-    message: Message
-    load: Load
-    step: int
-    refs: Mapping[int, Ref] = field(default_factory=dict[int, Ref])
-    edits: tuple[int, ...] = ()
-    shortened: frozenset[int] = frozenset()
-    index: tuple[int, ...] | None = None
-    made: bool = False
-
-    @property
-    def numbers(self) -> tuple[int, ...]:
-        """The original numbers of the blocks shown."""
-        return self.index if self.index is not None else tuple(range(len(self.message.blocks)))
-
-    @property
-    def shown(self) -> Shown:
-        """The message as it is shown."""
-        return Shown(message=self.message, index=self.index, shortened=self.shortened)
-
-    def block_number(self, position: int) -> int:
-        """The original number of the block now at `position`."""
-        return position if self.index is None else self.index[position]
+from wayfare.context.facts import holds_request
+from wayfare.context.folding import Fold, request_text
+from wayfare.context.rendering import Rendering
+from wayfare.context.slot import Slot
+from wayfare.context.tool_use import Declared, ToolUse, tool_use
+from wayfare.messages import Message, Origin
+from wayfare.tokens import Load, Meter
+from wayfare.transcript import EditEntry, Entered
 
 
 @dataclass(frozen=True, slots=True)
 class View:
     """The messages the model will see next, oldest first.
 
-    `step` counts assistant replies; `changed_from` is the first position that an edit touched
-    since the prefix was last sent (None: it only grew); `active_request` is the entry of the
-    newest message in the user's own words.
+    `step` counts assistant replies, `edits` the edits applied. `active_request` is the entry of
+    the newest message that is the user's alone, `aside` that of a newer one in which the user
+    says a word beside results (0: none).
     """
 
     meter: Meter
+    declared: Declared | None = None
     total: Load = Load()
     step: int = 0
     active_request: int = 0
+    aside: int = 0
     edits: int = 0
     _slots: list[Slot] = field(default_factory=list[Slot])
+    _messages: list[Message] = field(default_factory=list[Message])
+    _upto: list[int] = field(default_factory=list[int])
+    """Tokens of each slot and all in front of it."""
     _length: int = 0
 
     def __len__(self) -> int:
@@ -88,11 +59,25 @@ class View:
 
     def messages(self) -> list[Message]:
         """The messages, as a new list."""
-        return [slot.message for slot in self._slots[: self._length]]
+        return self._messages[: self._length]
+
+    def tokens_from(self, position: int) -> int:
+        """Raw tokens of what stands at `position` and behind it."""
+        if position >= self._length:
+            return 0
+        return self.total.tokens - (self._upto[position - 1] if position > 0 else 0)
 
     def position(self, entry: int) -> int | None:
         """Where the slot of `entry` stands; searched from the end, where edits mostly are."""
-        return find(self._slots if len(self._slots) == self._length else self.slots(), entry)
+        for at in range(self._length - 1, -1, -1):
+            if self._slots[at].entry == entry:
+                return at
+        return None
+
+    @property
+    def active(self) -> tuple[int, ...]:
+        """The entries of the user's words that hold now, oldest first."""
+        return tuple(entry for entry in (self.active_request, self.aside) if entry)
 
     def added(self, entered: Entered) -> View:
         """With one more message."""
@@ -105,128 +90,78 @@ class View:
             load=self.meter.message(message),
             step=step,
             refs=entered.refs,
+            uses=self._uses(message),
         )
-        slots = self._slots
-        if len(slots) != self._length:
-            slots = slots[: self._length]
-        slots.append(slot)
+        grown = self if len(self._slots) == self._length else self._copied()
+        grown._slots.append(slot)
+        grown._messages.append(message)
+        total = grown.total + slot.load
+        grown._upto.append(total.tokens)
+        active, aside = _active(entered, self.active_request, self.aside)
         return replace(
-            self,
-            total=self.total + slot.load,
+            grown,
+            total=total,
             step=step,
-            active_request=entered.id if message.origin is Origin.USER else self.active_request,
-            _slots=slots,
+            active_request=active,
+            aside=aside,
             _length=self._length + 1,
         )
 
-    def edited(self, entry: EditEntry, rendering: Rendering) -> View:
-        """With an edit applied. What it names and is not in the view is passed over."""
-        slots = self.slots()
-        total = self.total
-        for op in entry.ops:
-            if isinstance(op, Insert):
-                total += _insert(slots, op, entry, self.meter)
-            elif isinstance(op, Collapse):
-                total += self._collapse(slots, op, entry, rendering)
-            else:
-                total += self._shape(slots, op, entry, rendering)
-        return replace(self, total=total, edits=self.edits + 1, _slots=slots, _length=len(slots))
-
-    def _collapse(
-        self, slots: list[Slot], op: Collapse, entry: EditEntry, rendering: Rendering
-    ) -> Load:
-        first, last = find(slots, op.first), find(slots, op.last)
-        if first is None or last is None or last < first:
-            return Load()
-        gone = slots[first : last + 1]
-        kept = [slot for slot in gone if slot.entry in op.keep]
-        message = op.message or marker(
-            op, archived_span(gone), self.request_text(), rendering, _carried(gone)
+    def _copied(self) -> View:
+        """The same view with lists of its own, for one that another view has outgrown."""
+        return replace(
+            self,
+            _slots=self._slots[: self._length],
+            _messages=self._messages[: self._length],
+            _upto=self._upto[: self._length],
         )
-        made = made_slot(message, entry, gone[-1].step, self.meter)
-        slots[first : last + 1] = [made, *kept]
-        return made.load + total(s.load for s in kept) - total(s.load for s in gone)
 
-    def _shape(
-        self, slots: list[Slot], op: MessageOp, entry: EditEntry, rendering: Rendering
-    ) -> Load:
-        at = find(slots, op.entry)
-        if at is None:
-            return Load()
-        old = slots[at]
-        uses = rendering.uses(asking(slots, at) if isinstance(op, Stub) else old.message)
-        address = {n: rendering.addresses.of(old.refs, old.entry, n) for n in old.numbers}
-        shown = rendered(old.shown, op, address, uses)
-        if shown is None:
-            del slots[at]
-            return Load() - old.load
-        new = replace(
-            old,
-            message=shown.message,
-            index=shown.index,
-            shortened=shown.shortened,
-            load=self.meter.message(shown.message),
-            edits=(*old.edits, entry.id),
-        )
-        slots[at] = new
-        return new.load - old.load
+    def _uses(self, message: Message) -> Mapping[str, ToolUse]:
+        """What the calls of a message are about, or those that its results answer."""
+        if message.role == "assistant":
+            return {call.id: tool_use(call, self.declared) for call in message.calls}
+        wanted = {result.call_id for result in message.results}
+        found: dict[str, ToolUse] = {}
+        at = self._length - 1
+        while wanted and at >= 0 and self._slots[at].message.results:
+            at -= 1
+        while wanted and at >= 0 and self._slots[at].message.role == "assistant":
+            for id in wanted & self._slots[at].uses.keys():
+                found.setdefault(id, self._slots[at].uses[id])
+            at -= 1
+        return found
 
     def request_text(self) -> str:
-        """The active request, as it is shown."""
-        at = self.position(self.active_request)
-        return self._slots[at].message.text if at is not None else ""
+        """The user's words that hold now, as they are shown."""
+        return request_text(self.slots(), self.active)
+
+    def edited(self, entries: Sequence[EditEntry], rendering: Rendering) -> View:
+        """With edits applied, in their order. What they name and is not there is passed over."""
+        fold = Fold(self.slots(), self.meter, rendering, self.active)
+        for entry in entries:
+            fold.apply(entry)
+        slots = fold.slots()
+        upto: list[int] = []
+        tokens = 0
+        for slot in slots:
+            tokens += slot.load.tokens
+            upto.append(tokens)
+        return replace(
+            self,
+            total=self.total + fold.change,
+            edits=self.edits + len(entries),
+            _slots=slots,
+            _messages=[slot.message for slot in slots],
+            _upto=upto,
+            _length=len(slots),
+        )
 
 
-def _carried(gone: Sequence[Slot]) -> str:
-    """The words of the last summary among slots that leave: a digest hands them on."""
-    made = (prose_of(slot.message) for slot in reversed(gone) if slot.made)
-    return next((prose for prose in made if prose), "")
-
-
-def _insert(slots: list[Slot], op: Insert, entry: EditEntry, meter: Meter) -> Load:
-    after = find(slots, op.after) if op.after else -1
-    if after is None:
-        return Load()
-    made = made_slot(op.message, entry, slots[after].step if after >= 0 else 0, meter)
-    slots.insert(after + 1, made)
-    return made.load
-
-
-def made_slot(message: Message, entry: EditEntry, step: int, meter: Meter) -> Slot:
-    """The slot of a message that an edit makes."""
-    return Slot(
-        entry=entry.id,
-        time=entry.time,
-        message=message,
-        load=meter.message(message),
-        step=step,
-        edits=(entry.id,),
-        made=True,
-    )
-
-
-def archived_span(slots: Sequence[Slot]) -> tuple[int, int]:
-    """The first and last number among entries that `slots` show or stand for."""
-    entries = [slot.entry for slot in slots]
-    real = [slot.entry for slot in slots if not slot.made]
-    return (min(real, default=entries[0]), max(real, default=entries[-1]))
-
-
-def asking(slots: Sequence[Slot], at: int) -> Message:
-    """The assistant message whose calls the results at `at` answer, calls of one step joined."""
-    blocks: list[Block] = []
-    at -= 1
-    while at >= 0 and slots[at].message.results:
-        at -= 1
-    while at >= 0 and slots[at].message.role == "assistant":
-        blocks[:0] = slots[at].message.calls
-        at -= 1
-    return Message(role="assistant", blocks=tuple(blocks), origin=Origin.ASSISTANT)
-
-
-def find(slots: Sequence[Slot], entry: int) -> int | None:
-    """Where the slot of `entry` stands; searched from the end, where edits mostly are."""
-    for at in range(len(slots) - 1, -1, -1):
-        if slots[at].entry == entry:
-            return at
-    return None
+def _active(entered: Entered, request: int, aside: int) -> tuple[int, int]:
+    """The entries of the user's newest request and of a word said beside results since."""
+    message = entered.message
+    if message.origin is not Origin.USER:
+        return request, aside
+    if not message.results:
+        return entered.id, 0
+    return request, entered.id if holds_request(message) else aside

@@ -62,11 +62,11 @@ class Said:
 
     def _take(self, entry: MessageEntry, message: Message) -> None:
         text = message.text
-        if entry.origin is Origin.TOOL:
+        if message.origin is Origin.TOOL:
             text = "\n".join([text, *(result.text for result in message.results)]).strip()
-        if entry.origin is not Origin.USER:
+        if message.origin is not Origin.USER:
             text = text[:_KEPT_CHARS]
         if text:
             self._said.append(
-                Utterance(entry_id=entry.id, origin=entry.origin.value, text=text, time=entry.time)
+                Utterance(entry_id=entry.id, origin=message.origin.value, text=text, time=entry.time)
             )

@@ -5,9 +5,12 @@ previews, stubs and digests again from them, always alike. Only what no code can
 as a model's summary, is stored in the edit itself.
 
 Four kinds: a message, an edit (what a pass decided, or an undo), the usage a provider reported,
-and a mark (what happened). One line each:
+and a mark (what happened). One line each, messages as short as they can be because there are most
+of them: a line without a kind is a message, its origin is named only where the wire message does
+not tell it, and the operations of edits are written as lists.
 
-    {"kind":"message","v":1,"id":57,"time":1767225600.0,"origin":"tool","wire":{…}}
+    {"v":1,"id":57,"time":1767225600.0,"wire":{…}}
+    {"kind":"edit","v":1,"id":58,"time":1767225600.5,"by":"microcompact","ops":[["stub",12,0]],…}
 
 `wire` is the message in the session's wire format; a tool result over 2,000 characters stands in
 its own file and `wire` holds `{"$blob":{"path":…,"bytes":…,"sha256":…}}` in its place.
@@ -15,7 +18,7 @@ its own file and `wire` holds `{"$blob":{"path":…,"bytes":…,"sha256":…}}` 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 import msgspec
@@ -28,7 +31,7 @@ VERSION: Final = 1
 BLOB: Final = "$blob"
 
 
-class _Op(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="op", tag=str.lower):
+class _Op(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True, tag=str.lower):
     pass
 
 
@@ -56,11 +59,13 @@ class HeadTail(_Op, frozen=True):
 
 
 class ShortInput(_Op, frozen=True):
-    """The strings of a call's input over `over_chars` show how they begin, and the address."""
+    """The strings of a call's input over `over_chars` show how they begin, and the address; with
+    `replaced` only those an edit took out of its file."""
 
     entry: int
     block: int
     over_chars: int
+    replaced: bool = False
 
 
 class Silent(_Op, frozen=True):
@@ -112,7 +117,8 @@ class Insert(_Op, frozen=True):
 
 
 class Collapse(_Op, frozen=True):
-    """What stands from `first` to `last` becomes one message; entries in `keep` stay behind it.
+    """What stands from `first` to `last` becomes one message. Entries in `front` stay in front of
+    it, those in `keep` behind it, both in their order.
 
     The message is `message`, or, where that is None, what `form` renders to from the facts of
     the session up to here: `"digest"`, `"reactive"` (a digest made because a request was refused)
@@ -125,6 +131,7 @@ class Collapse(_Op, frozen=True):
     keep: tuple[int, ...] = ()
     form: str = "digest"
     room: tuple[int, int, int] = (0, 0, 0)
+    front: tuple[int, ...] = ()
 
 
 ShorteningOp: TypeAlias = Preview | Stub | HeadTail | ShortInput
@@ -146,34 +153,33 @@ Op: TypeAlias = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edit:
-    """What a pass decided, before it is committed. At most one of `ops` makes a message.
-
-    `archived` are the entries whose text leaves the view for good behind one address: they get a
-    line in the table of contents before the edit is committed.
-    """
+    """What a pass decided, before it is committed. At most one of `ops` makes a message."""
 
     by: str
     reason: str
     ops: tuple[Op, ...]
-    archived: tuple[int, ...] = field(default=())
+
+
+class MessageEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One message. `origin` is None where the wire message tells it, `format` empty when it is the
+    session's own; `blobs` counts the results that stand in files; `usage` is what the provider
+    reported with an assistant message: tokens of plain input, read from the cache, written to the
+    cache, of output."""
+
+    v: int
+    id: int
+    time: float
+    origin: Origin | None = None
+    wire: Any
+    format: str = ""
+    blobs: int = 0
+    usage: tuple[int, int, int, int] | None = None
 
 
 class _Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind"):
     v: int
     id: int
     time: float
-
-
-class MessageEntry(_Entry, frozen=True, kw_only=True, tag="message"):
-    """One message. `format` is empty when it is the session's own; `blobs` counts the results
-    that stand in files; `usage` is what the provider reported with an assistant message: tokens
-    of plain input, read from the cache, written to the cache, of output."""
-
-    origin: Origin
-    wire: Any
-    format: str = ""
-    blobs: int = 0
-    usage: tuple[int, int, int, int] | None = None
 
 
 class EditEntry(_Entry, frozen=True, kw_only=True, tag="edit"):
@@ -206,7 +212,8 @@ class MarkEntry(_Entry, frozen=True, kw_only=True, tag="mark"):
 
 Entry: TypeAlias = MessageEntry | EditEntry | UsageEntry | MarkEntry
 
-_decoder: Final = msgspec.json.Decoder(Entry)
+_messages: Final = msgspec.json.Decoder(MessageEntry)
+_others: Final = msgspec.json.Decoder(EditEntry | UsageEntry | MarkEntry)
 
 
 def encode(entry: Entry) -> bytes:
@@ -220,13 +227,16 @@ def decode(line: bytes) -> Entry:
     Raises:
         ValueError: not an entry, or one of a newer version; the text says which.
     """
+    decoder = _others if line.startswith(b'{"kind":') else _messages
     try:
-        return _decoder.decode(line)
+        return decoder.decode(line)
     except (msgspec.DecodeError, msgspec.ValidationError) as error:
-        value = json_text.loads(line)
+        value: Any = json_text.loads(line)
         if isinstance(value, dict) and value.get("v", 0) > VERSION:  # pyright: ignore[reportUnknownMemberType]
             raise ValueError(f"entry of a newer version than {VERSION}; update wayfare") from error
-        return msgspec.convert(value, Entry)
+        if isinstance(value, dict) and "kind" in value:
+            return msgspec.convert(value, EditEntry | UsageEntry | MarkEntry)
+        return msgspec.convert(value, MessageEntry)
 
 
 def counts(usage: Usage) -> tuple[int, int, int, int]:

@@ -15,6 +15,7 @@ from wayfare.messages import (
     Media,
     Message,
     Opaque,
+    Origin,
     Text,
     Thinking,
     ToolCall,
@@ -172,6 +173,19 @@ def _content(ref: Ref, raw: bytes) -> Any:
     data = base64.b64encode(raw).decode()
     source = {"type": "base64", "media_type": f"image/{kind}", "data": data}
     return [{"type": "image", "source": source}]
+
+
+def told_origin(message: Message) -> Origin | None:
+    """The origin that every codec reads from the message's own wire value; None where the texts
+    have to be looked at."""
+    if message.role == "assistant":
+        return Origin.ASSISTANT
+    if message.role in ("system", "developer"):
+        return Origin.SYSTEM
+    results = len(message.results)
+    if results == len(message.blocks) and results:
+        return Origin.TOOL
+    return None if results else Origin.USER
 
 
 def readable(message: Message) -> str:

@@ -210,7 +210,12 @@ class Transcript:
     async def _prepare(self, message: Message, id: int, at: float) -> tuple[MessageEntry, Entered]:
         wire, refs = await stored.put_results(message, self._blobs, self._blob_chars, self._watch)
         entry = MessageEntry(
-            v=en.VERSION, id=id, time=at, origin=message.origin, wire=wire, blobs=len(refs)
+            v=en.VERSION,
+            id=id,
+            time=_milliseconds(at),
+            origin=None if message.origin is stored.told_origin(message) else message.origin,
+            wire=wire,
+            blobs=len(refs),
         )
         return entry, Entered(id=id, time=at, message=message, refs=refs)
 
@@ -223,7 +228,7 @@ class Transcript:
             EditEntry(
                 v=en.VERSION,
                 id=batch + at,
-                time=self._clock.now(),
+                time=_milliseconds(self._clock.now()),
                 by=edit.by,
                 reason=edit.reason,
                 ops=edit.ops,
@@ -288,7 +293,8 @@ class Transcript:
             text = f"entry {entry.id}: the archived result {lost[0]} is missing"
             self._watch(Event(name="archive.missing", text=text, fields={"paths": list(lost)}))
         message = codec(entry.format or self.format).decode(wire)
-        message = msgspec.structs.replace(message, origin=entry.origin)
+        if entry.origin:
+            message = msgspec.structs.replace(message, origin=entry.origin)
         return Entered(
             id=entry.id, time=entry.time, message=message, refs=refs, usage=en.usage_of(entry.usage)
         )
@@ -322,7 +328,7 @@ class Transcript:
         await self._contents.close()
 
     def _stamp(self) -> dict[str, Any]:
-        return {"v": en.VERSION, "id": self._next, "time": self._clock.now()}
+        return {"v": en.VERSION, "id": self._next, "time": _milliseconds(self._clock.now())}
 
     async def _append(self, made: Sequence[Entry]) -> None:
         if not made:
@@ -335,6 +341,11 @@ class Transcript:
         self._next += len(made)
         for entry in made:
             self._note(entry)
+
+
+def _milliseconds(seconds: float) -> float:
+    """A time as the log stores it: no digits that say nothing."""
+    return round(seconds, 3)
 
 
 __all__ = ["HEAD", "Entered", "Resumed", "Transcript"]

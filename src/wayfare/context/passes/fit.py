@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from wayfare.context.budget import Budget, Goal
+from wayfare.context.shortening import LONG_ARGUMENT_CHARS
 from wayfare.context.stubs import (
     Addresses,
     head_and_tail,
@@ -18,12 +19,10 @@ from wayfare.context.stubs import (
     result_text,
     short_input,
 )
-from wayfare.context.view import Slot, View
+from wayfare.context.view import View
 from wayfare.messages import Text, ToolCall, ToolResult
 from wayfare.tokens import Load, Meter
 from wayfare.transcript import Edit, HeadTail, Preview, ShortInput
-
-_LONG_ARGUMENT_CHARS = 400
 
 
 class _Cut(NamedTuple):
@@ -71,7 +70,7 @@ def _results(view: View, addresses: Addresses, preview_chars: int) -> Iterator[_
             if not isinstance(block, ToolResult):
                 continue
             number = slot.block_number(at)
-            address = addresses.of(slot.refs, slot.entry, number)
+            address = addresses.where(slot.entry, slot.refs).block(number)
             text = result_text(block.content)
             whole = preview_of(text) if number in slot.shortened else text
             shown = preview(address, whole, preview_chars)
@@ -84,12 +83,12 @@ def _arguments(view: View, addresses: Addresses) -> Iterator[_Cut]:
             number = slot.block_number(at)
             if not isinstance(block, ToolCall) or number in slot.shortened:
                 continue
-            shorter = short_input(block.input, _own(addresses, slot), _LONG_ARGUMENT_CHARS)
+            shorter = short_input(block.input, addresses.entry(slot.entry), LONG_ARGUMENT_CHARS)
             if shorter is not None:
                 old, new = (sum(len(str(v)) for v in i.values()) for i in (block.input, shorter))
                 share = (old - new) / max(slot.load.chars, 1)
                 load = Load(int(slot.load.tokens * share), old - new, old - new)
-                yield _Cut(ShortInput(slot.entry, number, _LONG_ARGUMENT_CHARS), load)
+                yield _Cut(ShortInput(slot.entry, number, LONG_ARGUMENT_CHARS), load)
 
 
 def _texts(
@@ -107,13 +106,9 @@ def _texts(
                 continue
             chars = int(len(block.text) * share / max(slot.load.tokens, 1))
             chars = max(chars, preview_chars, 200)
-            shown = head_and_tail(block.text, _own(addresses, slot), chars)
+            shown = head_and_tail(block.text, addresses.entry(slot.entry), chars)
             load = saved(view.meter, block.text, shown)
             yield _Cut(
                 HeadTail(slot.entry, number, chars),
                 load,
             )
-
-
-def _own(addresses: Addresses, slot: Slot) -> str:
-    return f"{addresses.transcript}#{slot.entry}"

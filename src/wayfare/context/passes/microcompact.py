@@ -2,181 +2,139 @@
 
 *Consumed* means that the model has answered after seeing them. Long string arguments of consumed
 calls, the bodies of writes and edits, are shortened the same way. What is superseded goes first
-(the same file read again or written later), then the oldest.
+(the same call again, the file written anew), then the oldest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from wayfare.context.budget import Budget, Goal
-from wayfare.context.stubs import Addresses, result_text, short_input, stub
-from wayfare.context.tool_use import Declared, ToolUse, tool_use
-from wayfare.context.view import Slot, View
-from wayfare.messages import Media, Message, ToolCall, ToolResult
-from wayfare.tokens import Load, media_tokens
-from wayfare.transcript import Edit, ShortInput, Stub
+from wayfare.context.scheduler import CachePolicy, Pace
+from wayfare.context.shortening import Shortening, shortenings, superseded
+from wayfare.context.slot import Slot
+from wayfare.context.stubs import Addresses
+from wayfare.context.view import View
+from wayfare.messages import Thinking
+from wayfare.transcript import Edit, Stub
 
-_LONG_ARGUMENT_CHARS: Final = 400
+_LOOKED_AT: Final = 200
+"""So many of the newest messages are looked at for what pays to shorten: behind more than these
+there is always too much to write again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
-    """Something consumed that could be shortened: where, what of, and what that would save."""
-
+class _Found:
     position: int
-    slot: Slot
-    op: Stub | ShortInput
-    saved: Load
-    superseded: bool
-    use: ToolUse | None
+    one: Shortening
 
 
-def plan(
-    view: View,
-    budget: Budget,
-    goal: Goal,
-    addresses: Addresses,
-    declared: Declared | None = None,
-) -> list[Edit]:
+def plan(view: View, budget: Budget, goal: Goal, addresses: Addresses) -> list[Edit]:
     """Shorten until the goal's target is met or nothing consumed is left."""
-    chosen: list[Candidate] = []
+    slots = view.slots()
+    gone = superseded(slots)
+    found = _consumed(view, slots, budget, addresses)
+    found.sort(key=lambda f: (f.one.call_id not in gone, f.position))
     left = view.total
-    ordered = sorted(
-        candidates(view, budget, addresses, declared),
-        key=lambda c: (not c.superseded, c.position),
-    )
-    for candidate in ordered:
+    taken: list[_Found] = []
+    for one in found:
         if goal.met(left):
             break
-        chosen.append(candidate)
-        left -= candidate.saved
-    if not chosen:
-        return []
-    chosen.sort(key=lambda c: c.position)
-    old = sum(1 for c in chosen if c.superseded)
-    reason = f"{len(chosen)} consumed results and arguments, {old} of them superseded"
-    return [Edit(by="microcompact", reason=reason, ops=tuple(c.op for c in chosen))]
+        taken.append(one)
+        left -= one.one.saved
+    old = sum(1 for f in taken if f.one.call_id in gone)
+    return _edit(taken, f"{len(taken)} consumed results and arguments, {old} of them superseded")
 
 
-def candidates(
-    view: View, budget: Budget, addresses: Addresses, declared: Declared | None = None
-) -> list[Candidate]:
-    """Everything in the view that is consumed and worth shortening, oldest first."""
-    slots = view.slots()
-    consumed = _consumed_before(slots, budget)
-    uses: dict[str, ToolUse] = {}
-    touched: dict[str, int] = {}
-    found: list[Candidate] = []
-    for at, slot in enumerate(slots):
-        for call in slot.message.calls:
-            use = uses[call.id] = tool_use(call, declared)
-            if use.path:
-                touched[use.path] = at
-    uses.clear()
-    for at, slot in enumerate(slots[:consumed]):
-        for call in slot.message.calls:
-            uses[call.id] = tool_use(call, declared)
-        found += _results(view, at, slot, budget, addresses, uses, touched)
-        found += _arguments(view, at, slot, addresses)
-    if budget.keep_results:
-        newest = [c for c in found if isinstance(c.op, Stub)][-budget.keep_results :]
-        found = [c for c in found if c not in newest]
-    return found
+def plan_paying(
+    view: View,
+    budget: Budget,
+    addresses: Addresses,
+    *,
+    cache: CachePolicy,
+    pace: Pace,
+    sent: int,
+) -> list[Edit]:
+    """Shorten what commands printed where that saves more than writing the cache again costs.
+
+    Only what is no text of files, so that nothing leaves that an edit may quote, and never in
+    front of signed reasoning, which the edit would drop. `sent` are the leading messages the
+    provider has seen.
+    """
+    start = max(len(view) - _LOOKED_AT, 0)
+    slots = view.slots(start)
+    stop = _consumed_before(slots, budget)
+    best: list[_Found] = []
+    most = 0.0
+    removed = 0
+    taken: list[_Found] = []
+    for at in range(len(slots) - 1, -1, -1):
+        if _is_bound(slots[at]):
+            break
+        if at >= stop or slots[at].load.tokens <= budget.shorten_over_tokens:
+            continue
+        found = [
+            _Found(position=start + at, one=one)
+            for one in shortenings(slots[at], view.meter, addresses)
+            if isinstance(one.op, Stub) and _is_spent(one, budget)
+        ]
+        if not found:
+            continue
+        taken = [*found, *taken]
+        removed += sum(f.one.saved.tokens for f in found)
+        behind = view.tokens_from(start + at) - view.tokens_from(max(sent, start + at)) - removed
+        gain = cache.gain(removed_tokens=removed, behind_tokens=max(behind, 0), pace=pace)
+        if gain > most:
+            best, most = taken, gain
+    return _edit(best, f"{len(best)} consumed results, pays")
 
 
-def _consumed_before(slots: list[Slot], budget: Budget) -> int:
+def _is_spent(one: Shortening, budget: Budget) -> bool:
+    return one.compactable and not one.of_files and one.saved.tokens > budget.shorten_over_tokens
+
+
+def _is_bound(slot: Slot) -> bool:
+    return any(isinstance(block, Thinking) and block.bound for block in slot.message.blocks)
+
+
+def _edit(found: Sequence[_Found], reason: str) -> list[Edit]:
+    ops = tuple(f.one.op for f in sorted(found, key=lambda f: f.position))
+    return [Edit(by="microcompact", reason=reason, ops=ops)] if ops else []
+
+
+def _consumed(
+    view: View, slots: Sequence[Slot], budget: Budget, addresses: Addresses
+) -> list[_Found]:
+    """Everything that is consumed and worth shortening, oldest first."""
+    found = [
+        _Found(position=at, one=one)
+        for at, slot in enumerate(slots[: _consumed_before(slots, budget)])
+        for one in shortenings(slot, view.meter, addresses)
+        if one.compactable and one.saved.chars > 0 and _is_worth(one, budget)
+    ]
+    if not budget.keep_results:
+        return found
+    newest = [f for f in found if isinstance(f.one.op, Stub)][-budget.keep_results :]
+    return [f for f in found if f not in newest]
+
+
+def _is_worth(one: Shortening, budget: Budget) -> bool:
+    if not isinstance(one.op, Stub):
+        return one.saved.tokens > 0
+    return one.chars > budget.shorten_over_chars and one.saved.tokens > budget.shorten_over_tokens
+
+
+def _consumed_before(slots: Sequence[Slot], budget: Budget) -> int:
     """The position from which results are not consumed, or too new to touch."""
-    newest = slots[-1].step if slots else 0
     last_reply = next(
         (at for at in range(len(slots) - 1, -1, -1) if slots[at].message.role == "assistant"), 0
     )
-    if not budget.keep_steps:
+    if not budget.keep_steps or not slots:
         return last_reply
-    old_step = newest - budget.keep_steps
-    kept = next((at for at, slot in enumerate(slots) if slot.step > old_step), len(slots))
-    return min(last_reply, kept)
-
-
-def _results(
-    view: View,
-    at: int,
-    slot: Slot,
-    budget: Budget,
-    addresses: Addresses,
-    uses: dict[str, ToolUse],
-    touched: dict[str, int],
-) -> Iterator[Candidate]:
-    for position, block in enumerate(slot.message.blocks):
-        if not isinstance(block, ToolResult):
-            continue
-        use = uses.get(block.call_id)
-        if use is not None and not use.compactable:
-            continue
-        text = result_text(block.content)
-        media = sum(media_tokens(b) for b in block.content if isinstance(b, Media))
-        if budget.shorten_over_chars and len(text) <= budget.shorten_over_chars and not media:
-            continue
-        tokens = view.meter.text(text) + media
-        if budget.shorten_over_tokens and tokens <= budget.shorten_over_tokens:
-            continue
-        number = slot.block_number(position)
-        line = stub(
-            use,
-            block,
-            addresses.of(slot.refs, slot.entry, number),
-            whole=number not in slot.shortened,
-        )
-        if len(line) >= len(text) and not media:
-            continue
-        superseded = use is not None and bool(use.path) and touched.get(use.path, at) > at
-        yield Candidate(
-            position=at,
-            slot=slot,
-            op=Stub(slot.entry, number),
-            saved=_saved(view, slot, block, line),
-            superseded=superseded,
-            use=use,
-        )
-
-
-def _saved(view: View, slot: Slot, block: ToolResult, line: str) -> Load:
-    tokens = view.meter.text(result_text(block.content)) - view.meter.text(line)
-    tokens += sum(media_tokens(b) for b in block.content if isinstance(b, Media))
-    chars = len(result_text(block.content)) - len(line)
-    return Load(tokens, chars, chars)
-
-
-def _arguments(view: View, at: int, slot: Slot, addresses: Addresses) -> Iterator[Candidate]:
-    for position, block in enumerate(slot.message.blocks):
-        if not isinstance(block, ToolCall) or not block.input:
-            continue
-        number = slot.block_number(position)
-        if number in slot.shortened:
-            continue
-        address = f"{addresses.transcript}#{slot.entry}"
-        shorter = short_input(dict(block.input), address, _LONG_ARGUMENT_CHARS)
-        if shorter is None:
-            continue
-        saved = view.meter.message(slot.message) - view.meter.message(
-            _with_input(slot.message, position, shorter)
-        )
-        if saved.tokens > 0:
-            yield Candidate(
-                position=at,
-                slot=slot,
-                op=ShortInput(slot.entry, number, _LONG_ARGUMENT_CHARS),
-                saved=saved,
-                superseded=False,
-                use=None,
-            )
-
-
-def _with_input(message: Message, position: int, value: dict[str, Any]) -> Message:
-    blocks = list(message.blocks)
-    old = blocks[position]
-    assert isinstance(old, ToolCall)
-    blocks[position] = ToolCall(id=old.id, name=old.name, input=value)
-    return message.with_blocks(blocks)
+    old_step = slots[-1].step - budget.keep_steps
+    for at in range(len(slots) - 1, -1, -1):
+        if slots[at].step <= old_step:
+            return min(last_reply, at + 1)
+    return 0

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from wayfare.context.budget import Budget
+from wayfare.context.folding import archived_span
 from wayfare.context.groups import groups, open_step
-from wayfare.context.passes.condense import is_prompt, kept_words
-from wayfare.context.passes.snip import archived
-from wayfare.context.view import Slot, View, archived_span
+from wayfare.context.slot import Slot
+from wayfare.context.view import View
+from wayfare.context.words import kept_words
 from wayfare.messages import Message
 from wayfare.transcript import Collapse, Edit
 
@@ -51,7 +52,7 @@ class Covered:
         """The edit that puts `message` in their place."""
         op = Collapse(self.older[0].entry, self.older[-1].entry, message=message, keep=self.keep)
         reason = f"{self.covered} messages that the session notes cover"
-        return Edit(by="notes", reason=reason, ops=(op,), archived=archived(self.older))
+        return Edit(by="notes", reason=reason, ops=(op,))
 
 
 def plan(view: View, budget: Budget, notes: Notes, ratio: float = 1.0) -> Covered | None:
@@ -64,11 +65,11 @@ def plan(view: View, budget: Budget, notes: Notes, ratio: float = 1.0) -> Covere
     if not notes.text.strip() or notes.tokens * ratio > most:
         return None
     slots = view.slots()
-    head = next((at for at, slot in enumerate(slots) if not is_prompt(slot)), 0)
+    head = next((at for at, slot in enumerate(slots) if not slot.is_prompt), 0)
     stop = _covered_until(slots, notes.covers_entry)
     older = slots[head:stop]
     texts = sum(1 for slot in older if not slot.made and slot.message.text.strip())
-    keep = kept_words(view, older, int(budget.share(budget.user_share) / ratio))
+    keep = kept_words(view, older, budget.share(budget.user_share) / ratio)
     gone = sum(slot.load.tokens for slot in older if slot.entry not in keep)
     least = min(LEAST_TOKENS, int(budget.share(_LEAST_SHARE) / ratio))
     if not older or texts < LEAST_TEXT_MESSAGES or gone < least:

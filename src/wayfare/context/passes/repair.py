@@ -13,8 +13,9 @@ from typing import Final
 
 from wayfare.context.groups import Group, groups
 from wayfare.context.invariants import blank_blocks, is_empty, results_first, silent_results
+from wayfare.context.slot import Slot
 from wayfare.context.unicode_text import has_surrogates
-from wayfare.context.view import Slot, View
+from wayfare.context.view import View
 from wayfare.messages import Message, Origin, Text, Thinking, ToolCall, ToolResult, result, results
 from wayfare.transcript import (
     AsText,

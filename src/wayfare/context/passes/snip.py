@@ -10,7 +10,9 @@ from collections.abc import Sequence
 
 from wayfare.context.budget import Budget
 from wayfare.context.groups import groups
-from wayfare.context.view import Slot, View
+from wayfare.context.slot import Slot
+from wayfare.context.view import View
+from wayfare.context.words import users_words
 from wayfare.transcript import Collapse, Edit
 
 
@@ -22,9 +24,8 @@ def plan(view: View, budget: Budget) -> list[Edit]:
     head = _boundary(slots, budget.snip_head_messages, later=True)
     tail = _boundary(slots, len(slots) - budget.snip_tail_messages, later=False)
     middle = slots[head:tail]
-    keep = tuple(
-        slot.entry for slot in middle if slot.entry == view.active_request and not slot.made
-    )
+    words = users_words(view, middle, room_tokens=0)
+    keep = tuple(slot.entry for slot in middle if slot.entry in words.entries)
     if len(middle) - len(keep) < 2:
         return []
     op = Collapse(
@@ -35,12 +36,7 @@ def plan(view: View, budget: Budget) -> list[Edit]:
         room=(0, budget.file_name_chars, budget.identifier_chars),
     )
     reason = f"{len(slots)} messages, over {budget.snip_messages}"
-    return [Edit(by="snip", reason=reason, ops=(op,), archived=archived(middle))]
-
-
-def archived(slots: Sequence[Slot]) -> tuple[int, ...]:
-    """The message entries among `slots`; what edits made is no entry of its own."""
-    return tuple(slot.entry for slot in slots if not slot.made)
+    return [Edit(by="snip", reason=reason, ops=(*words.parting.values(), op))]
 
 
 def _boundary(slots: Sequence[Slot], wanted: int, *, later: bool) -> int:

@@ -1,0 +1,56 @@
+"""Likely need: which step groups of the past a context should go on holding as text.
+
+Measured on recorded sessions: what the next edits quote stands nearly always in text of files that
+was read, found or written (98 %), almost never in what commands printed (0.2 % at a quarter of all
+tokens), and the chance falls with age about as fast as with the square root of the size. At the
+same number of tokens this order holds 2 to 6 points more of it than plain recency.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from wayfare.context.tool_use import Kind, ToolUse
+
+_WORTH: Final[dict[Kind, float]] = {"edit": 2.0, "search": 0.2}
+"""What a token of text of files is worth, by where it came from: what an edit put in is quoted
+again twice as often as what was read, what a search found a fifth as often."""
+_SMALLEST_TOKENS: Final = 50
+_LEAST_WORTH: Final = 0.03
+"""What a group without any text of files is worth: what was done and said."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A step group that may stay: where it starts, how many steps old it is, its tokens if it
+    stays, those of them that are text of files, weighted by their worth."""
+
+    start: int
+    age_steps: int
+    tokens: int
+    file_tokens: float
+
+    @property
+    def rank(self) -> float:
+        """Higher is more likely to be needed, for the room it takes."""
+        size = max(self.tokens, _SMALLEST_TOKENS)
+        worth = max(self.file_tokens / size, _LEAST_WORTH)
+        return worth / (max(self.age_steps, 1) * math.sqrt(size))
+
+
+def chosen(candidates: Sequence[Candidate], room_tokens: float) -> list[Candidate]:
+    """Those that stay within the room, likeliest first; one that does not fit is passed over."""
+    stay: list[Candidate] = []
+    for one in sorted(candidates, key=lambda c: -c.rank):
+        if one.tokens <= room_tokens:
+            room_tokens -= one.tokens
+            stay.append(one)
+    return stay
+
+
+def worth(use: ToolUse | None) -> float:
+    """What a token of text of files is worth that this use brought."""
+    return _WORTH.get(use.kind, 1.0) if use is not None else 1.0
