@@ -45,7 +45,7 @@ class _Lines:
     limit: int
     room_chars: int
     names_only: bool
-    spaced: bool
+    around: int
     fits: re.Pattern[str] | None
     text: list[str] = field(default_factory=list[str])
     counts: dict[str, int] = field(default_factory=dict[str, int])
@@ -93,7 +93,7 @@ class _Lines:
         name, number = self.last
         if line.name != name:
             self._add(("\n" if self.text else "") + shown(self.context, self.place(line.name)))
-        elif self.spaced and line.number > number + 1:
+        elif self.around and line.number > number + 1:
             self._add("--")
         sign = "-" if line.column is None else ":"
         self._add(f"{line.number}{sign}{_short(line)}")
@@ -158,18 +158,17 @@ def grep_tool(result_chars: int, *, ripgrep: str | None = None) -> Tool:
         fits = compiled(glob) if glob else None
         if glob and fits is None:
             return failure(f"{glob!r} is no pattern for file names")
-        around = min(max(context_lines, 0), _MOST_CONTEXT) if output == "lines" else 0
-        query = Query(
-            pattern=pattern, ignore_case=ignore_case, literal=literal, context_lines=around
-        )
         lines = _Lines(
             context=context,
             root=root,
             limit=min(max(limit, 1), _MOST),
             room_chars=result_chars,
             names_only=output == "files",
-            spaced=around > 0,
+            around=min(max(context_lines, 0), _MOST_CONTEXT) if output == "lines" else 0,
             fits=fits if root.is_dir() else None,
+        )
+        query = Query(
+            pattern=pattern, ignore_case=ignore_case, literal=literal, context_lines=lines.around
         )
         searched = await _search(query, lines, glob, ripgrep or shutil.which("rg"))
         if searched.refused:
