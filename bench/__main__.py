@@ -9,12 +9,18 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from bench import digest_section, frontier_section, governance_section, judges_section
+from bench import (
+    digest_section,
+    frontier_section,
+    governance_section,
+    judges_section,
+    memory_section,
+)
 from bench.recordings import Recording, load, load_shipped
 from bench.report import ROOT, Section, write
 from bench.synthetic import session
 
-SECTIONS = ("judges", "governance", "digest", "frontier")
+SECTIONS = ("judges", "governance", "digest", "frontier", "memory", "recall")
 
 
 def main() -> None:
@@ -36,6 +42,10 @@ def main() -> None:
     if "frontier" in options.only:
         generated = session(options.generated_steps)
         made += frontier_section.sections([*recordings, generated], source)
+    if "memory" in options.only:
+        made.append(memory_section.section(source))
+    if "recall" in options.only:
+        made.append(memory_section.recall_section(source))
     write(made)
     print(f"written: {(ROOT / 'BENCHMARKS.md').name}")
 
