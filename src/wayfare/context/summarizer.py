@@ -305,7 +305,6 @@ class Summarizer:
                     budget,
                     governor.goal,
                     governor.addresses,
-                    tail_tokens=int(budget.share(budget.tail_share) / ratio),
                     ratio=ratio,
                 )
             by = "reactive" if trigger == "reactive" else "compact"
@@ -418,8 +417,8 @@ def span_of(view: View, governor: Governor, trigger: str) -> Span:
 
 
 def _first_plans(governor: Governor, trigger: str) -> tuple[recovery.Planner, ...]:
-    """What is done before: where the limit presses, results that were read are shortened first."""
-    if trigger != "auto":
+    """What is done before: a budget that shortens at once does so first where the limit presses."""
+    if trigger != "auto" or not governor.budget.at_once:
         return ()
     aim = governor.goal
     return (lambda view: microcompact.plan(view, governor.budget, aim, governor.addresses),)

@@ -107,7 +107,7 @@ async def test_after_three_failures_a_digest_stands_in_and_a_new_process_knows()
 
 async def test_at_the_limit_a_failure_leaves_a_digest() -> None:
     session = await Governed().open()
-    await session.steps(range(16))
+    await session.steps(range(24))
     summarizer = session.summarizer(always=ModelUnreachable("no route"))
     assert due(session.governor)
     edits = await summarizer(session.governor, trigger="auto")
