@@ -18,7 +18,7 @@ from bench.side_queries import packaged, side_queries
 SIZES = (10, 1_000, 10_000)
 PROCESSES, ROUNDS = 8, 250
 CRASH_POINTS = 1_000
-SIDE_QUERIES = 20
+SIDE_QUERIES = 12
 
 
 def section(

@@ -21,7 +21,7 @@ from wayfare.model import Model, Request
 
 LISTED = 12
 """Records a selection sees here: a model of this size has room for few lines and little patience."""
-_REPLY_TOKENS = {"selection": 200, "extraction": 400}
+_REPLY_TOKENS = {"selection": 200, "extraction": 700}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,18 +53,18 @@ def packaged(root: Path) -> Path | None:
 
 
 async def side_queries(path: Path, collection: Collection, count: int) -> list[Row]:
-    """Ask so many selections and extractions, each with a schema and without one."""
+    """Ask so many selections and extractions by schema, and a third as many without one."""
     from wayfare.providers.local import LocalModel
 
     model = LocalModel(path)
     try:
         rows: list[Row] = []
-        for schema in (True, False):
+        for schema, asked in ((True, count), (False, max(count // 3, 1))):
             rows.append(
                 await _asked(
                     model,
                     "selection",
-                    _selections(collection, count),
+                    _selections(collection, asked),
                     SELECTION_SCHEMA if schema else None,
                     _selects,
                 )
@@ -73,7 +73,7 @@ async def side_queries(path: Path, collection: Collection, count: int) -> list[R
                 await _asked(
                     model,
                     "extraction",
-                    _extractions(collection, count),
+                    _extractions(collection, asked),
                     EXTRACTION_SCHEMA if schema else None,
                     _extracts,
                 )

@@ -29,15 +29,16 @@ from wayfare.store import Docs
 from wayfare.store.ref import digest
 
 _FIELDS: Mapping[str, Any] = {
-    "name": {"type": "string"},
+    "name": {"type": "string", "maxLength": 100},
     "type": {"enum": ["user", "feedback", "project", "reference"]},
     "scope": {"enum": ["persistent", "current_task"]},
-    "description": {"type": "string"},
-    "body": {"type": "string"},
-    "evidence": {"type": "array", "items": {"type": "integer"}},
-    "subject": {"type": "string"},
-    "expires": {"type": "string"},
+    "description": {"type": "string", "maxLength": 300},
+    "body": {"type": "string", "maxLength": 1_500},
+    "evidence": {"type": "array", "items": {"type": "integer"}, "maxItems": 20},
+    "subject": {"type": "string", "maxLength": 100},
+    "expires": {"type": "string", "maxLength": 10},
 }
+"""The bounds keep a small model that cannot stop within a reply that still ends."""
 EXTRACTION_SCHEMA: Mapping[str, Any] = {
     "type": "object",
     "properties": {

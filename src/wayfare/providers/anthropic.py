@@ -191,7 +191,7 @@ class AnthropicModel:
         if (thinking := self._thinking(request)) is not None:
             body["thinking"] = thinking
         if request.schema is not None and self._takes_schemas:
-            schema = schema_object(request.schema)
+            schema = schema_object(request.schema, bounds=False)
             body["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
         if self._settings.context_editor == "provider":
             body["context_management"] = _COMPACTION

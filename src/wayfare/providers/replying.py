@@ -79,20 +79,31 @@ def is_refused_schema(error: ModelRefused) -> bool:
     return bool(_SCHEMA_WORDS.search(f"{error} {error.body}"))
 
 
-def schema_object(schema: Mapping[str, Any]) -> dict[str, Any]:
+_BOUNDS: Final = frozenset({"maxItems", "minItems", "maxLength", "minLength"})
+
+
+def schema_object(schema: Mapping[str, Any], *, bounds: bool = True) -> dict[str, Any]:
     """A JSON schema as hosted providers want it: every object closed to further properties.
 
     Both refuse an open object in a response format (their guides to structured outputs).
+
+    Args:
+        schema: As it is wanted.
+        bounds: Whether bounds on lengths stay; one provider refuses a schema that has them.
     """
-    return cast("dict[str, Any]", _closed(schema))
+    return cast("dict[str, Any]", _closed(schema, bounds))
 
 
-def _closed(value: object) -> object:
+def _closed(value: object, bounds: bool) -> object:
     if isinstance(value, Mapping):
-        fields = {key: _closed(inner) for key, inner in cast("Mapping[str, object]", value).items()}
+        fields = {
+            key: _closed(inner, bounds)
+            for key, inner in cast("Mapping[str, object]", value).items()
+            if bounds or key not in _BOUNDS
+        }
         if fields.get("type") == "object" and "additionalProperties" not in fields:
             fields["additionalProperties"] = False
         return fields
     if isinstance(value, list | tuple):
-        return [_closed(inner) for inner in cast("list[object]", value)]
+        return [_closed(inner, bounds) for inner in cast("list[object]", value)]
     return value
