@@ -262,7 +262,7 @@ class Transcript:
         told = [
             line.content
             async for line in source._contents.read()
-            if int(line.content.partition(b"\t")[0]) < before
+            if int(line.content.partition(b"\t")[0].partition(b"-")[0]) < before
         ]
         await self._contents.append(told)
         await self._log.append(lines)
