@@ -133,6 +133,49 @@ async def test_a_turn_in_which_the_agent_wrote_is_not_extracted_again(tmp_path: 
     assert project.lines("memory.stored") == ["memory: 1 stored"]
 
 
+async def test_a_sub_agent_may_look_into_memory_before_it_answers(tmp_path: Path) -> None:
+    seen: list[Request] = []
+    thinks = mind()
+
+    def works(request: Request) -> Line:
+        if not request.system.startswith(EXTRACT):
+            return thinks(request)
+        seen.append(request)
+        if len(seen) == 1:
+            return [
+                asked("memory_search", "s1", query="tea"),
+                asked("memory_write", "s2", name_of="a tool it does not have"),
+            ]
+        return json.dumps({"memories": tells("I like tea.", 2)})
+
+    project = Project(tmp_path, works, limits=MemoryLimits(extract_mode="agent"))
+    put(project, kettle="The kettle for tea is on floor two.")
+    async with project.open() as session:
+        await session.run("I like tea.")
+    assert [t.name for t in seen[0].tools] == ["memory_search", "memory_read"]
+    looked, refused = [r for m in seen[1].messages for r in m.results]
+    assert "kettle" in looked.text
+    assert refused.is_error
+    assert "likes.md" in project.records
+
+
+async def test_a_sub_agent_that_never_ends_is_asked_once_without_tools(tmp_path: Path) -> None:
+    thinks = mind()
+
+    def works(request: Request) -> Line:
+        if request.tools and request.system.startswith(EXTRACT):
+            return asked("memory_search", f"s{len(request.messages)}", query="tea")
+        return thinks(request)
+
+    project = Project(tmp_path, works, limits=MemoryLimits(extract_mode="agent", extract_steps=3))
+    async with project.open() as session:
+        await session.run("I like tea.")
+    looks = [r for r in project.model.requests if r.tools and r.system.startswith(EXTRACT)]
+    assert len(looks) == 3
+    assert len(thinks.extractions) == 1
+    assert "likes.md" in project.records
+
+
 async def test_what_only_a_tool_said_is_not_written_on_its_word(tmp_path: Path) -> None:
     @tool(read_only=True)
     async def page() -> str:

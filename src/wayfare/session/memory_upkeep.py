@@ -26,6 +26,7 @@ class Upkeep:
         wanted: Its settings, and how a dream is started.
         side_query: Whom to ask; None: nothing is extracted or consolidated.
         said: The session's log.
+        finds: Who finds what should be kept in this session's words.
         session: Its name.
         places: Where the workspace keeps its sessions.
         tasks: Where it runs.
@@ -40,6 +41,7 @@ class Upkeep:
         side_query: SideQuery | None,
         said: Said,
         *,
+        finds: SideQuery | None,
         session: str,
         places: Places,
         tasks: TaskGroup,
@@ -57,10 +59,8 @@ class Upkeep:
         self._watch = watch
         self._extractor = (
             None
-            if side_query is None
-            else Extractor(
-                memory.store, side_query, session=session, search=memory.search, watch=watch
-            )
+            if finds is None
+            else Extractor(memory.store, finds, session=session, search=memory.search, watch=watch)
         )
         self._scopes: set[anyio.CancelScope] = set()
         self._closing = False

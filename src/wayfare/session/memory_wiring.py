@@ -18,10 +18,18 @@ from wayfare.clock import Clock
 from wayfare.context.budget import Budget
 from wayfare.errors import StoreError
 from wayfare.events import Event, Watched
-from wayfare.memory import Recall, RecallSource, Utterance, memory_tools, take_report
+from wayfare.memory import (
+    Recall,
+    RecallSource,
+    SideQuery,
+    Utterance,
+    memory_tools,
+    take_report,
+)
 from wayfare.memory.side_query import fenced
 from wayfare.messages import Message
 from wayfare.model import Model, Usage
+from wayfare.session.extracting_agent import AgentQuery
 from wayfare.session.memory_upkeep import Upkeep
 from wayfare.session.memory_wanted import MemoryWanted, OpenMemory, opened_memory
 from wayfare.session.places import Places
@@ -167,6 +175,7 @@ class SessionMemory:
             self.wanted,
             side,
             said,
+            finds=side and self._finding(side, lambda: one_each(*models()), kit.context),
             session=kit.context.session,
             places=places,
             tasks=tasks,
@@ -206,6 +215,21 @@ class SessionMemory:
                 text = _fitting(memory.store.index().text, self._index_chars)
                 parts.append(fenced("memory-index", text, scope=scope))
         return "\n\n".join(parts)
+
+    def _finding(
+        self, side: SideQuery, models: Callable[[], Sequence[Model]], context: ToolContext
+    ) -> SideQuery:
+        """Who finds what should be kept."""
+        if self.wanted.limits.extract_mode == "query":
+            return side
+        return AgentQuery(
+            models,
+            memory_tools(self._project.store, self._project.search, said=tuple),
+            context,
+            steps=self.wanted.limits.extract_steps,
+            spent=self._spent,
+            otherwise=side,
+        )
 
     def _evidence(self) -> Sequence[Utterance]:
         return self._said.evidence() if self._said is not None else ()

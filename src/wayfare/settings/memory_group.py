@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +30,8 @@ class MemorySettings:
         recall_query_chars: Characters of them. Default 4,000.
         recall_reply_tokens: Tokens of the selecting reply. Default 200.
         recall_wait_seconds: Seconds a turn waits; what is later comes at the next step. Default 1.5.
+        extract_mode: `query`, one question a batch (default), or `agent`, a sub-agent that may look
+            into the records before it answers.
         extract_batch_chars: Characters of user messages one extraction reads. Default 8,000.
         extract_context_messages: Messages around each. Default 12.
         extract_context_chars: Characters of each of those. Default 400.
@@ -72,6 +75,7 @@ class MemorySettings:
     recall_reply_tokens: int = 200
     recall_wait_seconds: float = 1.5
 
+    extract_mode: Literal["query", "agent"] = "query"
     extract_batch_chars: int = 8_000
     extract_context_messages: int = 12
     extract_context_chars: int = 400
