@@ -209,7 +209,7 @@ def test_resume_shows_where_it_stood_and_goes_on_with_an_open_turn(
 def test_compact_and_undo_say_what_they_did(terminal: Start, script: Script) -> None:
     long = "word " * 3_000
     model = script(*[f"Answer {n}. {long}" for n in range(3)], "Last.")
-    screen = terminal("-m", model, "--set", "model.window_tokens=40000", rows=200)
+    screen = terminal("-m", model, "--set", "context.tail_share=0.02", rows=200)
     screen.wait_for("›")
     for n in range(3):
         screen.type(f"question {n}\r")
@@ -325,8 +325,8 @@ def test_a_workspace_that_brings_hooks_is_asked_about_once(
     terminal: Start, script: Script, workspace: Path
 ) -> None:
     (workspace / "wayfare.toml").write_text(
-        '[[hooks]]\nevent = "SessionStart"\ncommand = "touch started"\n'
-        '[[hooks]]\nevent = "UserPromptSubmit"\ncommand = "touch hooked"\n'
+        '[[hooks]]\nevent = "SessionStart"\ncommand = "touch ../started"\n'
+        '[[hooks]]\nevent = "UserPromptSubmit"\ncommand = "touch ../hooked"\n'
     )
     first = terminal("-m", script("One."))
     first.wait_for("brings settings and hooks and is not trusted", "Do you trust it? [y/N]")
@@ -334,14 +334,15 @@ def test_a_workspace_that_brings_hooks_is_asked_about_once(
     first.wait_for("›")
     first.type("hello\r")
     first.wait_for("One.")
-    assert not (workspace / "hooked").exists()
+    assert not (workspace.parent / "hooked").exists()
     second = terminal("-m", script("Two."))
     second.wait_for("Do you trust it? [y/N]")
     second.type("y\r")
     second.wait_for("›")
     second.type("hello\r")
     second.wait_for("Two.")
-    assert (workspace / "hooked").exists()
+    assert (workspace.parent / "hooked").exists()
+    second.type("q\r")
     assert second.wait_for_end() == 0
     third = terminal("-m", script("Three."))
     third.wait_for("›")

@@ -80,10 +80,12 @@ async def _serve(read: Read, session: str) -> None:
         screen = PromptScreen(read.settings.terminal, color=color)
         can_ask = True
     else:
+        from wayfare.cli.screen.line_reader import LineReader
         from wayfare.cli.screen.plain_screen import PlainScreen
 
         color, can_ask = False, sys.stdin.isatty()
-        screen = PlainScreen(read.settings.terminal, typed=sys.stdin, prompts=can_ask)
+        typed = LineReader(sys.stdin.fileno())
+        screen = PlainScreen(read.settings.terminal, typed=typed, prompts=can_ask)
     talk = Conversation(read, known, screen, session=session, can_ask=can_ask)
     sys.stdout.write(joined(_greeting(read, talk), color=color))
     sys.stdout.flush()

@@ -5,12 +5,12 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 import anyio
-import anyio.to_thread
 
 from wayfare.cli.screen.drawing import drawn
+from wayfare.cli.screen.line_reader import LineReader
 from wayfare.cli.screen.live import Live
 from wayfare.cli.screen.spans import Line, joined
 from wayfare.cli.screen.terminal import size
@@ -32,7 +32,7 @@ class PlainScreen:
         prompts: Whether a mark says that a line is waited for.
     """
 
-    def __init__(self, settings: TerminalSettings, *, typed: TextIO, prompts: bool) -> None:
+    def __init__(self, settings: TerminalSettings, *, typed: LineReader, prompts: bool) -> None:
         self._live = Live(thinking=settings.thinking)
         self._typed = typed
         self._prompts = prompts
@@ -91,7 +91,7 @@ class PlainScreen:
     async def _line(self, mark: str) -> str:
         if self._prompts:
             self._write(mark)
-        return await anyio.to_thread.run_sync(self._typed.readline, abandon_on_cancel=True)
+        return await self._typed.line()
 
     async def _heed(self, talk: Conversation) -> None:
         """Ctrl-C ends what runs; when nothing does, it leaves."""
