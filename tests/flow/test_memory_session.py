@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from tests.flow.remembering import EXTRACT, SELECT, Mind, Project, record, words
 
 from wayfare import tool
 from wayfare.agent.hooks import Hook
+from wayfare.backends import OsDisk
 from wayfare.clock import MovableClock
 from wayfare.errors import ModelRefused
 from wayfare.memory import MemoryLimits
@@ -21,6 +21,7 @@ from wayfare.messages import Origin, ToolCall
 from wayfare.model import Request
 from wayfare.providers.script import Line, Scripted
 from wayfare.session.memory_wanted import MemoryWanted, memory_store
+from wayfare.testing.read_only_disk import ReadOnlyDisk
 
 pytestmark = pytest.mark.anyio
 
@@ -343,17 +344,12 @@ async def test_a_memory_that_leads_out_is_refused_and_the_session_goes_on(tmp_pa
     assert [p.name for p in elsewhere.iterdir()] == ["spy.md"]
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 async def test_a_memory_that_cannot_be_written_is_still_read(tmp_path: Path) -> None:
     thinks = mind()
-    project = Project(tmp_path, thinks)
+    project = Project(tmp_path, thinks, disk=ReadOnlyDisk(OsDisk()))
     put(project, deploys="Deploys go out on Tuesdays.")
-    project.wanted.project.chmod(0o500)
-    try:
-        async with project.open() as session:
-            ended = await session.run("I like to know when deploys go out.")
-    finally:
-        project.wanted.project.chmod(0o700)
+    async with project.open() as session:
+        ended = await session.run("I like to know when deploys go out.")
     assert ended.how == "done"
     assert project.told("memory.read_only")
     assert "Tuesdays" in memory_of(thinks.asked[0])

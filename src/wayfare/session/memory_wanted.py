@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from wayfare.backends.disk import Disk
 from wayfare.clock import Clock
 from wayfare.errors import StoreError
 from wayfare.events import Event, Watched, ignore
@@ -34,6 +35,7 @@ class MemoryWanted:
         start_dream: Starts upkeep as a process of its own; None: there is none.
         asks_model: Whether a model may be asked: without one, words choose what is recalled and
             nothing is extracted or consolidated.
+        disk: For tests: what files are written through.
     """
 
     project: Path
@@ -41,6 +43,7 @@ class MemoryWanted:
     limits: MemoryLimits = field(default_factory=MemoryLimits)
     start_dream: Callable[[], None] | None = None
     asks_model: bool = True
+    disk: Disk | None = None
 
     @classmethod
     def of(cls, workspace: Path, *, folder: str = "", user: str = "", **more: Any) -> MemoryWanted:
@@ -83,10 +86,11 @@ def memory_store(
     scope: str = "project",
     limits: MemoryLimits | None = None,
     watch: Watched = ignore,
+    disk: Disk | None = None,
 ) -> OpenMemory:
     """The memory in a folder, not yet read; nothing is made before something is written."""
     store = MemoryStore(
-        memory_in_files(folder, clock=clock),
+        memory_in_files(folder, clock=clock, disk=disk),
         holder=f"wayfare {os.getpid()} {clock.token()}",
         scope=scope,
         limits=limits or MemoryLimits(),
@@ -109,11 +113,17 @@ def _search_index(folder: Path) -> LexicalIndex:
 
 
 async def opened_memory(
-    folder: Path, *, clock: Clock, scope: str, limits: MemoryLimits, watch: Watched
+    folder: Path,
+    *,
+    clock: Clock,
+    scope: str,
+    limits: MemoryLimits,
+    watch: Watched,
+    disk: Disk | None = None,
 ) -> OpenMemory | None:
     """The memory in a folder, read and in step with its files; None, and said, when it cannot be
     read. One that cannot be written is still read."""
-    memory = memory_store(folder, clock=clock, scope=scope, limits=limits, watch=watch)
+    memory = memory_store(folder, clock=clock, scope=scope, limits=limits, watch=watch, disk=disk)
     try:
         if folder.is_dir():
             try:

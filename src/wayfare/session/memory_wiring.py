@@ -291,7 +291,12 @@ async def session_memory(
         return None
     limits = wanted.limits
     project = await opened_memory(
-        wanted.project, clock=clock, scope="project", limits=limits, watch=watch
+        wanted.project,
+        clock=clock,
+        scope="project",
+        limits=limits,
+        watch=watch,
+        disk=wanted.disk,
     )
     if project is None:
         return None

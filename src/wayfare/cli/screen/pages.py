@@ -74,7 +74,9 @@ def file_lines(talk: Conversation, what: str) -> list[Line]:
     """The session's notes, or the memory's index."""
     columns = talk.front.columns
     if what == "memory":
-        path = talk.read.workspace / talk.read.settings.folders.memory / "MEMORY.md"
+        from wayfare.cli.memory_opening import wanted_of
+
+        path = wanted_of(talk.read).project / "MEMORY.md"
         nothing = "nothing is remembered in this workspace yet"
     elif talk.session is None:
         return wrapped(
