@@ -381,3 +381,32 @@ def test_clones_share_only_where_a_folder_is_named(tmp_path: Path) -> None:
     two = MemoryWanted.of(tmp_path / "two", folder=str(shared))
     assert one.project == two.project == shared
     assert MemoryWanted.of(tmp_path / "one").project != MemoryWanted.of(tmp_path / "two").project
+
+
+async def test_what_was_attached_is_known_after_a_resume_until_a_compaction_removes_it(
+    tmp_path: Path,
+) -> None:
+    @tool(read_only=True)
+    async def look(path: str) -> str:
+        """Look at a path."""
+        return f"{path}: " + "a line of some length that says little\n" * 200
+
+    def works(request: Request) -> Line:
+        done = sum(len(m.calls) for m in request.messages)
+        if "Read all" in words_of(request) and len(thinks.asked) < 14:
+            return asked("look", f"c{done}", path=f"p{done}")
+        return "Read."
+
+    thinks = Mind(works, tells)
+    project = Project(tmp_path, thinks)
+    put(project, deploys="Deploys go out on Tuesdays.")
+    async with project.open(tools=[look]) as session:
+        await session.run("When do deploys go out? Read all of it.")
+        name = session.name
+    async with project.open(tools=[look], session=name) as session:
+        await session.run("And the deploys after that?")
+        assert memory_of(thinks.asked[-1]).count("<memory file=") == 1
+        assert await session.compact()
+        await session.run("When do deploys go out now?")
+        assert memory_of(thinks.asked[-1]).count("<memory file=") == 1
+    assert len(project.told("memory.recalled")) == 2
