@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import anyio
 from anyio.abc import TaskGroup
@@ -32,7 +32,6 @@ from wayfare.session.compacting import (
     summarizer_for,
     with_notes,
 )
-from wayfare.session.memory_wiring import SessionMemory, session_memory
 from wayfare.session.opening import Begun, open_session
 from wayfare.session.places import Places
 from wayfare.session.session import Session
@@ -47,6 +46,9 @@ from wayfare.session.wiring import (
     prompt_for,
     waiting,
 )
+
+if TYPE_CHECKING:
+    from wayfare.session.memory_wiring import SessionMemory
 
 _ROOM_SHARE: Final = 0.2
 """Of the limit: with less than this for messages, every step would have to shrink them again."""
@@ -144,6 +146,9 @@ async def _said(wanted: Wanted) -> _Said:
     tools = own_tools(budget, wanted.shell) if wanted.tools is None else Registry(wanted.tools)
     memory = None
     if wanted.memory is not None:
+        # A session without a memory should not pay for it.
+        from wayfare.session.memory_wiring import session_memory
+
         memory = await session_memory(wanted.memory, budget=budget, clock=clock, watch=watch)
     if memory is not None:
         tools = tools.with_tool(*memory.tools())

@@ -19,11 +19,11 @@ from wayfare.clock import Clock
 from wayfare.context.budget import Budget
 from wayfare.events import Watched
 from wayfare.model import Model
-from wayfare.session.memory_wanted import MemoryWanted
 from wayfare.session.places import Places
 
 if TYPE_CHECKING:
     from wayfare.agent.builtin import Shell
+    from wayfare.session.memory_wanted import MemoryWanted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
