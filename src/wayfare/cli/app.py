@@ -44,7 +44,7 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command; returns the exit status. wayfare's own errors become lines: 2 for
     what is wrong with settings and arguments, 1 for the rest."""
     try:
-        result: object = app(list(arguments), standalone_mode=False)
+        result: object = app(list(arguments), prog_name="wayfare", standalone_mode=False)
     except WayfareError as error:
         return told(error)
     except typer.Abort:

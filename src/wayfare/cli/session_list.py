@@ -11,13 +11,17 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from wayfare import json_text
 from wayfare.cli.printing import short
 from wayfare.cli.screen.spans import cut, one_line
+from wayfare.messages import Origin
 from wayfare.session import Places
+from wayfare.transcript.entries import MessageEntry, decode
 
 if TYPE_CHECKING:
     from wayfare.session.session import Session
 
 _HEAD_BYTES: Final = 1 << 18
 """The first words of a session stand in its first lines."""
+_OTHER: Final = b'\n{"kind":'
+"""How entries begin that are no messages."""
 _USAGE: Final = re.compile(rb'"usage":\[(\d+),(\d+),(\d+),(\d+)\]\}\n')
 _MODEL: Final = re.compile(rb'"name":"model","detail":\{"model":("(?:[^"\\]|\\.)*")')
 _TURN: Final = re.compile(rb'"name":"turn","detail":\{"ended":"(\w+)"')
@@ -50,7 +54,7 @@ def listed(places: Places, name: str) -> Listed:
         session=name,
         time=log.stat().st_mtime,
         first_words=_first_words(content[:_HEAD_BYTES]),
-        messages=content.count(b'{"kind":"message"'),
+        messages=content.count(b"\n") - content.count(_OTHER) - content.startswith(_OTHER[1:]),
         bytes=len(content),
         context_tokens=sum(map(int, usages[-1])) if usages else 0,
         model=str(json_text.loads(models[-1])) if models else "",
@@ -61,13 +65,14 @@ def listed(places: Places, name: str) -> Listed:
 def _first_words(head: bytes) -> str:
     """The first thing the person said."""
     for line in head.splitlines():
-        if b'"origin":"user"' not in line:
-            continue
         try:
-            entry = cast("Mapping[str, Any]", json_text.loads(line))
+            entry = decode(line)
         except ValueError:
             continue
-        words = " ".join(_texts(entry.get("wire")))
+        if not isinstance(entry, MessageEntry) or entry.origin not in (None, Origin.USER):
+            continue
+        wire = cast("Mapping[str, Any]", entry.wire) if isinstance(entry.wire, dict) else {}
+        words = " ".join(_texts(wire)) if wire.get("role") == "user" else ""
         if words.strip():
             return one_line(words).strip()
     return ""

@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import Final
 
 from wayfare.cli.printing import short
-from wayfare.cli.screen.spans import Line, Span, cut, cut_middle, fitted, one_line, width_of
+from wayfare.cli.screen.spans import (
+    Line,
+    Span,
+    cut,
+    cut_middle,
+    fitted,
+    one_line,
+    width_of,
+    wrapped,
+)
 from wayfare.events import Event
 
 QUIET: Final = frozenset(
@@ -39,20 +48,27 @@ def lines_of(event: Event, columns: int) -> list[Line]:
     if event.name == "turn.ended":
         # An error is shown by whoever ran the turn, in full.
         quiet = event.fields.get("ended", "done") in ("done", "error")
-        return [] if quiet else [notice(event.text, columns, style="warn")]
+        return [] if quiet else alarm(event.text, columns)
     if event.name in QUIET or not event.text.strip():
         return []
     if event.name == "context.fixed":
-        return [notice(event.text, columns, style="warn")]
+        return alarm(event.text, columns)
     if event.name.startswith(("context.", "compaction.")):
         return [compaction_line(event, columns)]
-    alarm = event.name.endswith(_ALARMS)
-    return [notice(event.text, columns, style="warn" if alarm else "dim")]
+    if event.name.endswith(_ALARMS):
+        return alarm(event.text, columns)
+    return [notice(event.text, columns)]
 
 
 def notice(text: str, columns: int, *, style: str = "dim", mark: str = "·") -> Line:
     """A remark on one line."""
     return fitted(((style, f"{mark} {one_line(text)}"),), columns)
+
+
+def alarm(text: str, columns: int) -> list[Line]:
+    """Something the person must know: whole, on as many lines as it takes."""
+    first, *rest = wrapped(text.strip(), columns - 2, style="warn")
+    return [(("warn", "· "), *first), *((("", "  "), *line) for line in rest)]
 
 
 def tool_line(event: Event, columns: int) -> Line:
@@ -63,12 +79,11 @@ def tool_line(event: Event, columns: int) -> Line:
     name = one_line(str(fields.get("tool", "")))
     main = one_line(str(fields.get("main", "")))
     brief = one_line(event.text)
-    lead = "  " * int(fields.get("depth", 0))
     if columns < _NARROW:
         return fitted((mark, ("bold", name), ("", f" {main or brief}")), columns)
     facts = _facts(event)
-    room = columns - width_of(lead) - 2 - width_of(name) - width_of(facts) - 2
-    line: list[Span] = [("", lead), mark, ("bold", name)]
+    room = columns - 2 - width_of(name) - width_of(facts) - 2
+    line: list[Span] = [mark, ("bold", name)]
     if failed:
         shown = cut_middle(main, max(room // 3, 10)) if main else ""
         left = room - width_of(shown) - (1 if shown else 0) - 2

@@ -85,6 +85,8 @@ class PlainScreen:
         """One line after the other; the next is read when what the last asked for is done."""
         while line := await self._line("› "):
             talk.submit(line.rstrip("\n"))
+            if talk.leaving:
+                return
             await talk.settled()
         talk.leave()
 
