@@ -10,6 +10,7 @@ import argparse
 from pathlib import Path
 
 from bench import (
+    compaction_section,
     digest_section,
     frontier_section,
     governance_section,
@@ -20,7 +21,7 @@ from bench.recordings import Recording, load, load_shipped
 from bench.report import ROOT, Section, write
 from bench.synthetic import session
 
-SECTIONS = ("judges", "governance", "digest", "frontier", "memory", "recall")
+SECTIONS = ("judges", "governance", "digest", "frontier", "compaction", "memory", "recall")
 
 
 def main() -> None:
@@ -42,6 +43,8 @@ def main() -> None:
     if "frontier" in options.only:
         generated = session(options.generated_steps)
         made += frontier_section.sections([*recordings, generated], source)
+    if "compaction" in options.only:
+        made.append(compaction_section.section(recordings, source))
     if "memory" in options.only:
         made.append(memory_section.section(source))
     if "recall" in options.only:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from os.path import commonpath
 from typing import Final
 
-from wayfare.context import names
+from wayfare.context import names, statements
 from wayfare.context.compacted import REFERENCE, compacted, request_shown
 from wayfare.context.facts import CommandFact, ErrorFact, FileFact, Ledger, Said
 from wayfare.context.names import InSight
@@ -80,7 +80,8 @@ def _sections(ledger: Ledger, addresses: Addresses) -> Iterator[tuple[str, list[
         [f"- [{t.get('status', '?')}] {t.get('content', t.get('text', ''))}" for t in ledger.todos],
     )
     yield "Errors that stand:", [_error(e, addresses) for e in ledger.errors.values()]
-    yield "The user laid down:", [_quote(said, addresses) for said in ledger.rules.values()]
+    firmest_last = sorted(ledger.rules.values(), key=lambda said: statements.strength(said.text))
+    yield "The user laid down:", [_quote(said, addresses) for said in firmest_last]
     yield (
         "The user said:",
         [

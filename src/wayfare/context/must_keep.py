@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from wayfare.context import statements
 from wayfare.context.facts import Ledger
 
 _TITLES: Final = {
@@ -21,6 +22,15 @@ _TITLES: Final = {
     "path": "Files written:",
     "conclusion": "The assistant concluded:",
 }
+_SHARES: Final = {
+    "rule": 0.4,
+    "todo": 0.15,
+    "error": 0.1,
+    "figure": 0.15,
+    "path": 0.15,
+    "conclusion": 0.1,
+}
+"""Of the room, as much each kind may take before the others had their turn."""
 _LEAST_SHARE_ALIKE: Final = 0.6
 """A line says a fact in other words when it holds so much of the fact's words."""
 
@@ -52,12 +62,14 @@ class Retention:
 
 
 def must_keep(ledger: Ledger) -> tuple[Fact, ...]:
-    """The facts of a session so far, the weightiest kind first, the newest of a kind first."""
+    """The facts of a session so far, the weightiest kind first; of a kind the newest first, of
+    what the user laid down the firmest."""
     return tuple(_facts(ledger))
 
 
 def _facts(ledger: Ledger) -> Iterator[Fact]:
-    for rule in reversed(ledger.rules.values()):
+    newest_first = reversed(ledger.rules.values())
+    for rule in sorted(newest_first, key=lambda said: -statements.strength(said.text)):
         yield Fact(kind="rule", text=f'"{rule.text}"', probe=rule.text, entry=rule.entry)
     for todo in ledger.todos:
         content = str(todo.get("content", todo.get("text", ""))).strip()
@@ -120,22 +132,31 @@ def words(text: str) -> list[str]:
 def listed(facts: Sequence[Fact], *, room_chars: int) -> tuple[str, tuple[Fact, ...]]:
     """The facts as text by kind, with their entries, within so many characters, and those that
     found room. Two facts of the same words share a line."""
-    taken: list[Fact] = []
-    lines: list[str] = []
-    for kind, title in _TITLES.items():
-        own = [fact for fact in facts if fact.kind == kind]
-        made: list[str] = []
-        said: set[str] = set()
-        room_chars -= len(title) + 1 if own else 0
-        for fact in own:
-            if fact.text not in said:
-                line = f"- {fact.text}" + (f" (#{fact.entry})" if fact.entry else "")
-                if len(line) + 1 > room_chars:
-                    break
-                room_chars -= len(line) + 1
-                made.append(line)
-                said.add(fact.text)
-            taken.append(fact)
-        if made:
-            lines += [title, *made]
-    return "\n".join(lines), tuple(taken)
+    waiting = {kind: [fact for fact in facts if fact.kind == kind] for kind in _TITLES}
+    taken: dict[str, list[Fact]] = {kind: [] for kind in _TITLES}
+    lines: dict[str, list[str]] = {kind: [] for kind in _TITLES}
+    left = room_chars
+    for shares in (_SHARES, dict.fromkeys(_TITLES, 1.0)):
+        for kind, own in waiting.items():
+            room = min(int(room_chars * shares[kind]), left)
+            used = _take(own, taken[kind], lines[kind], room)
+            left -= used
+    text = "\n".join("\n".join([_TITLES[kind], *own]) for kind, own in lines.items() if own)
+    return text, tuple(fact for own in taken.values() for fact in own)
+
+
+def _take(waiting: list[Fact], taken: list[Fact], lines: list[str], room_chars: int) -> int:
+    """Move facts from `waiting` to `taken` while their lines find room; returns what they use."""
+    used = 0
+    while waiting:
+        fact = waiting[0]
+        line = f"- {fact.text}" + (f" (#{fact.entry})" if fact.entry else "")
+        said = any(fact.text == one.text for one in taken)
+        cost = 0 if said else len(line) + 1 + (0 if lines else len(_TITLES[fact.kind]) + 1)
+        if used + cost > room_chars:
+            break
+        used += cost
+        if not said:
+            lines.append(line)
+        taken.append(waiting.pop(0))
+    return used

@@ -22,6 +22,22 @@ _DIRECTIVE: Final = re.compile(
     r"|不要|不得|不能|必须|务必|始终|总是|永远|只能|只用|应该|请用|请勿|禁止|避免|保持|规则|记住|从现在起",
     re.I,
 )
+_STRONG: Final = re.compile(
+    r"\b(?:must|always|never|do not|don't|forbidden|not allowed|from now on|no longer|rule|only|"
+    r"require[sd]?)\b|不要|不得|不能|必须|务必|始终|总是|永远|只能|只用|禁止|规则|从现在起",
+    re.I,
+)
+_TALK: Final = (
+    r"(?:i|you|it|this|that|there|what|why|how|who|where|when|which|ok|okay|no|yes|hm|wait|alright|"
+    r"well|and|but|so|can|could|do|does|did|is|are|was|now|we|let)\b(?!\s+(?:must|never|not\b|always))"
+)
+_TALKS: Final = re.compile(_TALK, re.I)
+_STANDS: Final = re.compile(
+    rf"^(?!{_TALK})"
+    r"[^?]{3,160}\b(?:is|are|ends?|begins?|starts?|stays?|goes|go|lives?|belongs?|listens?|runs? on)\b"
+    r"[^?]{3,}$",
+    re.I,
+)
 _CONCLUSION: Final = re.compile(
     r"\b(?:decided|decision|we chose|i chose|chosen|agreed|root cause|the cause|caused by|because|"
     r"cured by|fixed by|the fix|fixed it|solved by|the solution|turned out|works now|workaround)\b"
@@ -51,12 +67,19 @@ def directives(text: str) -> Iterator[str]:
     """Sentences that lay something down, in order; of a short text the whole."""
     whole = " ".join(text.split())
     if len(whole) <= _LONGEST_CHARS:
-        if _DIRECTIVE.search(whole):
+        if _DIRECTIVE.search(whole) or _STANDS.match(whole):
             yield whole
         return
     for sentence in sentences(text):
         if _DIRECTIVE.search(sentence):
             yield sentence
+
+
+def strength(directive: str) -> int:
+    """How firmly a directive holds: 2 a rule, 1 a statement that stands, 0 a wish of the moment."""
+    if _STRONG.search(directive) and not _TALKS.match(directive) and "?" not in directive:
+        return 2
+    return 1 if _STANDS.match(directive) else 0
 
 
 def conclusions(text: str) -> Iterator[str]:

@@ -46,7 +46,7 @@ from wayfare.transcript import Collapse, Edit, EditEntry, Insert
 
 IDLE_SECONDS: Final = 120.0
 PROSE_SHARE: Final = 0.1
-FACTS_SHARE: Final = 0.1
+FACTS_SHARE: Final = 0.15
 _REFUSALS: Final = 3
 _LEFT_AFTER_REFUSAL: Final = 2 / 3
 _FULL_SHARE: Final = 0.8
@@ -230,7 +230,7 @@ class Summarizer:
     ) -> tuple[EditEntry, ...]:
         began = self.clock.monotonic()
         before = governor.tokens
-        message, retention = await self._message(governor, span, summary, trigger)
+        message, facts, lost, added = await self._message(governor, span, summary, trigger)
         op = Collapse(span.older[0].entry, span.older[-1].entry, message=message, keep=span.keep)
         edit = Edit(
             by="reactive" if trigger == "reactive" else "summary",
@@ -238,27 +238,23 @@ class Summarizer:
             ops=(op,),
         )
         edits = await governor.edit(*first, lambda view: [edit])
-        fields = {
-            "before_tokens": before,
-            "after_tokens": governor.tokens,
-            "seconds": self.clock.monotonic() - began,
-            "trigger": trigger,
-            "kept": retention.kept,
-            "added": retention.added,
-            "by_address": retention.by_address,
-            "unsourced_lines": summary.unsourced_lines,
-        }
-        text = (
-            f"{retention.total} facts: {retention.kept} kept, {retention.added} added back, "
-            f"{retention.by_address} by address"
+        self._report(
+            facts,
+            lost,
+            added,
+            before_tokens=before,
+            after_tokens=governor.tokens,
+            seconds=self.clock.monotonic() - began,
+            trigger=trigger,
+            unsourced_lines=summary.unsourced_lines,
         )
-        self._tell("compaction.retention", text, **fields)
         return edits
 
     async def _message(
         self, governor: Governor, span: Span, summary: Summary, trigger: str
-    ) -> tuple[Message, Retention]:
-        """The message that will stand, never larger than what it replaces."""
+    ) -> tuple[Message, Sequence[Fact], Sequence[Fact], Sequence[Fact]]:
+        """The message that will stand, never larger than what it replaces; all facts, those the
+        summary lacks, those put behind it."""
         meter, budget = governor.meter, governor.budget
         ratio = governor.calibration.ratio
         gone = total(slot.load for slot in span.gone).tokens
@@ -281,9 +277,7 @@ class Summarizer:
             addresses=governor.addresses,
             reactive=trigger == "reactive",
         )
-        return message, Retention(
-            kept=len(facts) - len(lost), added=len(added), by_address=len(lost) - len(added)
-        )
+        return message, facts, lost, added
 
     def _restore_room(self, governor: Governor, span: Span, spare_tokens: int, ratio: float) -> int:
         budget = governor.budget
@@ -314,21 +308,30 @@ class Summarizer:
         saved = governor.view.total.tokens - after.total.tokens
         if saved <= 0:
             return ()
-        text = await self.restorer.restored(
-            room_tokens=max(min(int(budget.share(budget.restore_share) / ratio), saved // 2), 0),
+        shown = shown_text(after.slots())
+        facts = must_keep(governor.ledger)
+        lost = missing(facts, shown)
+        told, added = behind(
+            governor, lost, min(int(budget.share(FACTS_SHARE) / ratio), saved // 3), index=False
+        )
+        restored = await self.restorer.restored(
+            room_tokens=max(min(int(budget.share(budget.restore_share) / ratio), saved // 3), 0),
             ledger=governor.ledger,
             meter=governor.meter,
-            shown=shown_text(list(after)),
+            shown=shown,
         )
+        text = "\n".join(part for part in (told, restored) if part)
 
         def restore(view: View) -> Sequence[Edit]:
             made = next((s.entry for s in reversed(view.slots()) if s.made), None)
             if not text or made is None:
                 return []
             op = Insert(made, user(text, origin=Origin.SUMMARY))
-            return [Edit(by="restore", reason="live state", ops=(op,))]
+            return [Edit(by="restore", reason="facts and live state", ops=(op,))]
 
-        return await governor.edit(*first, digest, restore)
+        edits = await governor.edit(*first, digest, restore)
+        self._report(facts, lost, added, trigger=trigger)
+        return edits
 
     async def _from_notes(self, governor: Governor) -> tuple[EditEntry, ...]:
         """A compaction without a model call, where the notes cover what would leave."""
@@ -367,12 +370,28 @@ class Summarizer:
         ):
             return ()
         edits = await governor.edit(lambda view: [plan.edit(message)])
-        retention = Retention(
+        text = f"from the session notes, which cover {plan.covered} messages"
+        self._tell("compaction.notes", text)
+        self._report(facts, lost, added, trigger="auto")
+        return edits
+
+    def _report(
+        self,
+        facts: Sequence[Fact],
+        lost: Sequence[Fact],
+        added: Sequence[Fact],
+        **fields: object,
+    ) -> None:
+        """What became of the must-keep facts."""
+        found = Retention(
             kept=len(facts) - len(lost), added=len(added), by_address=len(lost) - len(added)
         )
-        text = f"from the session notes, which cover {plan.covered} messages"
-        self._tell("compaction.notes", text, kept=retention.kept, added=retention.added)
-        return edits
+        text = (
+            f"{found.total} facts: {found.kept} kept, {found.added} added back, "
+            f"{found.by_address} by address"
+        )
+        told = {"kept": found.kept, "added": found.added, "by_address": found.by_address}
+        self._tell("compaction.retention", text, **told, **fields)
 
     def _tell(self, name: str, text: str, **fields: object) -> None:
         self.watch(Event(name=name, text=text, fields=fields))
@@ -425,24 +444,21 @@ def _first_plans(governor: Governor, trigger: str) -> tuple[recovery.Planner, ..
 
 
 def behind(
-    governor: Governor, lost: Sequence[Fact], room_tokens: int
+    governor: Governor, lost: Sequence[Fact], room_tokens: int, *, index: bool = True
 ) -> tuple[str, tuple[Fact, ...]]:
     """What stands behind a summary: the facts it lacks, then the names in use."""
     budget = governor.budget
     chars = room_tokens * _CHARS_A_TOKEN
-    names = name_index(
-        governor.ledger,
-        Room(
-            chars=chars,
-            file_name_chars=min(budget.file_name_chars, chars // 16),
-            identifier_chars=min(budget.identifier_chars, chars // 8),
-        ),
+    room = Room(
+        chars=chars,
+        file_name_chars=min(budget.file_name_chars, chars // 16),
+        identifier_chars=min(budget.identifier_chars, chars // 8),
     )
-    index = "\n".join(names)
-    text, taken = listed(lost, room_chars=chars - len(index))
+    names = "\n".join(name_index(governor.ledger, room)) if index else ""
+    text, taken = listed(lost, room_chars=chars - len(names))
     if taken:
         text = f"From the log, with entry numbers:\n{text}"
-    return "\n".join(part for part in (text, index) if part), taken
+    return "\n".join(part for part in (text, names) if part), taken
 
 
 def earlier(slots: Sequence[Slot]) -> str:
