@@ -20,7 +20,9 @@ _WORDS = (
     "🙂",
     " ",
 )
-words = st.lists(st.sampled_from(_WORDS), min_size=1, max_size=8).map(lambda w: "say " + " ".join(w))
+words = st.lists(st.sampled_from(_WORDS), min_size=1, max_size=8).map(
+    lambda w: "say " + " ".join(w)
+)
 long_text = st.tuples(words, st.integers(1, 300)).map(lambda t: (t[0] + "\n") * t[1])
 odd_text = st.sampled_from(
     (

@@ -13,6 +13,7 @@ from wayfare.cli.printing import short
 from wayfare.cli.screen.spans import cut, one_line
 from wayfare.messages import Origin
 from wayfare.session import Places
+from wayfare.settings.keys import as_table
 from wayfare.transcript.entries import MessageEntry, decode
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def _first_words(head: bytes) -> str:
             continue
         if not isinstance(entry, MessageEntry) or entry.origin not in (None, Origin.USER):
             continue
-        wire = cast("Mapping[str, Any]", entry.wire) if isinstance(entry.wire, dict) else {}
+        wire = as_table(entry.wire) or {}
         words = " ".join(_texts(wire)) if wire.get("role") == "user" else ""
         if words.strip():
             return one_line(words).strip()

@@ -68,5 +68,7 @@ class Said:
             text = text[:_KEPT_CHARS]
         if text:
             self._said.append(
-                Utterance(entry_id=entry.id, origin=message.origin.value, text=text, time=entry.time)
+                Utterance(
+                    entry_id=entry.id, origin=message.origin.value, text=text, time=entry.time
+                )
             )

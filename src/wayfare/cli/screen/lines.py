@@ -20,9 +20,15 @@ from wayfare.events import Event
 QUIET: Final = frozenset(
     {
         "compaction.done",  # the passes behind it have told their own lines
-        "model.changed",
+        "memory.cut_off",
+        "memory.dream_started",
+        "memory.index_edited",
+        "memory.recall_by_words",
         "memory.reject",  # counted in the line of what was stored, kept in the memory's log
+        "model.changed",
         "model.gave_up",  # the error itself follows
+        "notes.changed",
+        "notes.updated",
         "permissions.mode",
         "step.replied",
         "stream.call",
@@ -51,12 +57,10 @@ def lines_of(event: Event, columns: int) -> list[Line]:
         return [] if quiet else alarm(event.text, columns)
     if event.name in QUIET or not event.text.strip():
         return []
-    if event.name == "context.fixed":
+    if event.name == "context.fixed" or event.name.endswith(_ALARMS):
         return alarm(event.text, columns)
     if event.name.startswith(("context.", "compaction.")):
         return [compaction_line(event, columns)]
-    if event.name.endswith(_ALARMS):
-        return alarm(event.text, columns)
     return [notice(event.text, columns)]
 
 
