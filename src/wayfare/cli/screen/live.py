@@ -159,8 +159,10 @@ class Live:
             said = f"  {running.said}" if running.said else ""
             room = self.columns - 2 - width_of(took)
             shown = cut_middle(running.line, max(room - min(width_of(said), room // 2), 8))
-            line = (("accent", f"{frame} "), ("", shown), ("dim", said))
-            lines.append((*fitted(line, self.columns - width_of(took)), ("dim", took)))
+            line = fitted(
+                (("accent", f"{frame} "), ("", shown), ("dim", said)), self.columns - width_of(took)
+            )
+            lines.append(fitted((*line, ("dim", took)), self.columns))
         if not lines and self._calling:
             lines.append(fitted((("accent", f"{frame} "), ("dim", self._calling)), self.columns))
         elif not lines and self.busy and not self._text:

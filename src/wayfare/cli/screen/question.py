@@ -69,7 +69,11 @@ def _for_commands(tool: str, line: str) -> tuple[Rule, ...]:
             continue
         if command.dynamic or command.elevated or command.wrappers:
             return ()
-        patterns[_pattern([word.shown for word in command.words], command.name)] = None
+        pattern = _pattern([word.shown for word in command.words], command.name)
+        named = len(command.words) if not pattern.endswith(":*") else pattern.count(" ") + 1
+        if not all(word.literal for word in command.words[:named]):
+            return ()  # what the rule would name is known only when the command runs
+        patterns[pattern] = None
     return tuple(
         Rule(decision="allow", tool=tool, pattern=one, source="session") for one in patterns
     )
