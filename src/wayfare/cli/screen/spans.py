@@ -131,8 +131,17 @@ def wrapped(text: str, columns: int, *, style: str = "", lead: str = "") -> list
     lines: list[Line] = []
     for given in neutral(text).splitlines() or [""]:
         parts = textwrap.wrap(given, room, break_on_hyphens=False) if given.strip() else [""]
-        lines += [((style, lead + part),) for part in parts]
+        lines += [((style, lead + part),) for wide in parts for part in _chopped(wide, room)]
     return lines
+
+
+def _chopped(text: str, columns: int) -> list[str]:
+    """A text in pieces of at most so many columns: wrapping counts characters, not columns."""
+    if width_of(text) <= columns:
+        return [text]
+    from rich.cells import chop_cells
+
+    return chop_cells(text, columns)
 
 
 def joined(lines: Iterable[Line], *, color: bool) -> str:
