@@ -32,7 +32,7 @@ test: .venv/dev.ready  ## the test suite
 check: .venv/dev.ready  ## formatting, lint, types, layers
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/pyright
+	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
 
 bench: .venv/dev.ready  ## figures into BENCHMARKS.md; DATA=FOLDER takes other recordings
