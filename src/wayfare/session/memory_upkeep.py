@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from typing import Final
 
 import anyio
 from anyio.abc import TaskGroup
@@ -16,6 +17,9 @@ from wayfare.session.leftovers import pick_up, sessions_since
 from wayfare.session.memory_wanted import MemoryWanted, OpenMemory
 from wayfare.session.places import Places
 from wayfare.session.said import Said
+
+_SOON_SECONDS: Final = 1.0
+"""A longer wait at the end of a session is explained."""
 
 
 class Upkeep:
@@ -88,8 +92,15 @@ class Upkeep:
 
     async def drain(self) -> bool:
         """Wait for what is at work, so long as the settings say; False when it was cut off."""
-        with anyio.move_on_after(self._wanted.limits.extract_exit_seconds):
+        most = self._wanted.limits.extract_exit_seconds
+        soon = min(_SOON_SECONDS, most)
+        with anyio.move_on_after(soon):
             await self._idle.wait()
+        if self._scopes and most > soon:
+            text = f"memory is being written, at most {most - soon:.0f} seconds more"
+            self._watch(Event(name="memory.finishing", text=text))
+            with anyio.move_on_after(most - soon):
+                await self._idle.wait()
         self._closing = True
         if not self._scopes:
             return True
