@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any
+from typing import Any, cast
 
 import anyio
 from hypothesis import given, settings
@@ -51,8 +51,7 @@ class StrictProvider:
         wrong: list[str] = []
         open_at = open_step(request)
         for at, message in enumerate(request):
-            content = message["content"]
-            for block in content if isinstance(content, list) else []:
+            for block in blocks_of(message):
                 if block.get("type") != "thinking":
                     continue
                 thought = block["thinking"]
@@ -63,16 +62,21 @@ class StrictProvider:
                     wrong.append(f"message {at}: {block['thinking']}")
         if open_at is not None:
             name = request[open_at]["content"][-1]["id"].partition("_")[0].replace("c", "thought ")
-            shown = [b.get("thinking") for b in request[open_at]["content"]]
+            shown = [b.get("thinking") for b in blocks_of(request[open_at])]
             if name in self._gave and name not in shown:
                 wrong.append(f"message {open_at}: {name} of the open step is gone")
         return wrong
 
 
+def blocks_of(message: Wire) -> list[Wire]:
+    """The blocks of a message; none of one that is a plain text."""
+    content = message["content"]
+    return cast("list[Wire]", content) if isinstance(content, list) else []
+
+
 def open_step(request: list[Wire]) -> int | None:
     """The message whose calls the last one answers."""
-    last = request[-1]["content"]
-    answers = isinstance(last, list) and any(b.get("type") == "tool_result" for b in last)
+    answers = any(b.get("type") == "tool_result" for b in blocks_of(request[-1]))
     return len(request) - 2 if answers else None
 
 

@@ -13,7 +13,7 @@ from wayfare.context.compacted import prose_of
 from wayfare.context.summarizer import Summarizer, due
 from wayfare.errors import ModelUnreachable, PromptTooLong
 from wayfare.messages import Message, Origin, Text, Thinking, assistant, user
-from wayfare.model import Request
+from wayfare.model import Model, Request, Usage
 from wayfare.providers.script import Scripted
 from wayfare.session import governed, memory_transcript
 from wayfare.transcript import EditEntry, MarkEntry, UsageEntry
@@ -204,9 +204,11 @@ async def test_usage_of_a_summary_is_in_the_log_and_told() -> None:
     session = await Governed().open()
     await session.steps(range(8))
     spent: list[int] = []
-    summarizer = session.summarizer(
-        good_summary(), spent=lambda usage, model: spent.append(usage.total_tokens)
-    )
+
+    def note(usage: Usage, model: Model) -> None:
+        spent.append(usage.total_tokens)
+
+    summarizer = session.summarizer(good_summary(), spent=note)
     await summarizer(session.governor)
     used = [e async for e in session.transcript.entries() if isinstance(e, UsageEntry)]
     assert [(e.purpose, e.usage.total_tokens) for e in used] == [("summary", spent[0])]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from wayfare.events import Event
@@ -12,7 +14,7 @@ sdk = pytest.importorskip("opentelemetry.sdk.trace")
 
 
 @pytest.fixture
-def exported() -> tuple[Telemetry, object]:
+def exported() -> tuple[Telemetry, Any]:
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import SimpleSpanProcessor
     from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -27,7 +29,7 @@ def told(name: str, **fields: object) -> Event:
     return Event(name=name, text="SECRET TEXT", fields=fields)
 
 
-def test_a_compaction_is_a_span_within_its_turn(exported: tuple[Telemetry, object]) -> None:
+def test_a_compaction_is_a_span_within_its_turn(exported: tuple[Telemetry, Any]) -> None:
     telemetry, exporter = exported
     telemetry(told("turn.begun"))
     telemetry(
@@ -43,7 +45,7 @@ def test_a_compaction_is_a_span_within_its_turn(exported: tuple[Telemetry, objec
         )
     )
     telemetry(told("turn.ended", ended="done", steps=3, cost=1.5))
-    compaction, turn = exporter.get_finished_spans()  # type: ignore[attr-defined]
+    compaction, turn = exporter.get_finished_spans()
     assert (compaction.name, turn.name) == ("wayfare.compaction.done", "wayfare.turn")
     assert compaction.parent.span_id == turn.context.span_id
     assert compaction.attributes["wayfare.before_tokens"] == 90_000
@@ -53,12 +55,12 @@ def test_a_compaction_is_a_span_within_its_turn(exported: tuple[Telemetry, objec
     assert turn.attributes["wayfare.steps"] == 3
 
 
-def test_usage_is_taken_apart_and_no_text_is_exported(exported: tuple[Telemetry, object]) -> None:
+def test_usage_is_taken_apart_and_no_text_is_exported(exported: tuple[Telemetry, Any]) -> None:
     telemetry, exporter = exported
     usage = Usage(input_tokens=10, cache_read_tokens=5, output_tokens=2)
     telemetry(told("step.replied", usage=usage, prompt="SECRET", calls=1))
     telemetry(told("stream.text"))
-    (span,) = exporter.get_finished_spans()  # type: ignore[attr-defined]
+    (span,) = exporter.get_finished_spans()
     assert span.attributes["gen_ai.usage.input_tokens"] == 15
     assert span.attributes["gen_ai.usage.output_tokens"] == 2
     assert "SECRET" not in str(span.to_json())
@@ -75,11 +77,11 @@ def test_failures_are_marked_and_everything_is_passed_on() -> None:
     assert heard == events
 
 
-def test_a_sub_agents_turn_is_its_own(exported: tuple[Telemetry, object]) -> None:
+def test_a_sub_agents_turn_is_its_own(exported: tuple[Telemetry, Any]) -> None:
     telemetry, exporter = exported
     telemetry(told("turn.begun"))
     telemetry(told("turn.begun", agent=1))
     telemetry(told("turn.ended", agent=1, steps=2))
     telemetry(told("turn.ended", steps=1))
-    steps = [s.attributes["wayfare.steps"] for s in exporter.get_finished_spans()]  # type: ignore[attr-defined]
+    steps = [s.attributes["wayfare.steps"] for s in exporter.get_finished_spans()]
     assert steps == [2, 1]
