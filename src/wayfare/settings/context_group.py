@@ -30,6 +30,14 @@ class ContextSettings:
         limit_chars: Characters of the messages above which passes start; `none`: only tokens count.
         limit_bytes: Bytes on the wire above which passes start.
         target_share: Share of the limit at which passes stop.
+        target_tokens: Tokens at which passes stop at most, however wide the window.
+        preview_share: Share of the limit a preview takes at most.
+        file_window_share: Share of the window a single result that is text of files may hold.
+        digest_chars: Characters of a digest beside its two lists of names.
+        digest_share: Share of the limit a digest takes at most.
+        patience: How long a cut that pays is put off, in times of the cheapest rhythm.
+        cold_share: Share of the limit from which a cut is made when the cache is cold anyway.
+        least_cut_share: Share of the context a cut that nothing forces takes out at least.
         batch_chars: Characters the newest batch of tool results may hold together.
         batch_floor_chars: Only results over so many characters take part in shrinking a batch.
         batch_window_share: Share of the window the newest batch may hold together.
@@ -69,6 +77,14 @@ class ContextSettings:
     limit_chars: int | Preset | None = "preset"
     limit_bytes: int | Preset = "preset"
     target_share: float | Preset = "preset"
+    target_tokens: int | Preset = "preset"
+    preview_share: float | Preset = "preset"
+    file_window_share: float | Preset = "preset"
+    digest_chars: int | Preset = "preset"
+    digest_share: float | Preset = "preset"
+    patience: float | Preset = "preset"
+    cold_share: float | Preset = "preset"
+    least_cut_share: float | Preset = "preset"
     batch_chars: int | Preset = "preset"
     batch_floor_chars: int | Preset = "preset"
     batch_window_share: float | Preset = "preset"
