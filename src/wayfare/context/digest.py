@@ -19,6 +19,7 @@ from wayfare.context.rendering import Rendering
 from wayfare.context.slot import Slot
 from wayfare.context.stubs import Addresses, cut
 from wayfare.messages import Message, Opaque, Origin, Text, Thinking, ToolCall, ToolResult, walk
+from wayfare.redaction import scrub
 from wayfare.transcript import Collapse
 
 _REQUEST_CHARS: Final = 300
@@ -57,10 +58,10 @@ def digest(ledger: Ledger, addresses: Addresses, room: Room, seen: InSight | Non
         if taken:
             prose += [title, *taken]
             left -= len(title) + 1 + sum(len(line) + 1 for line in taken)
-    text = "\n".join(prose)
+    text = scrub("\n".join(prose))[0]
     told = InSight([text]) if seen is None else seen.with_text(text)
     listed = name_index(ledger, room, told, room.chars - len(text) - 1)
-    return "\n".join([*prose, *listed])
+    return "\n".join([text, *listed]) if text else "\n".join(listed)
 
 
 def _fitting(lines: Sequence[str], room_chars: int) -> list[str]:
@@ -146,10 +147,10 @@ def name_index(
     if files:
         line = f"File names: {files}"
         left -= len(line) + 1
-        yield line
+        yield scrub(line)[0]
     listed = names.listed(ledger.identifiers.ranked(), left - 14, seen)
     if listed:
-        yield f"Identifiers: {listed}"
+        yield scrub(f"Identifiers: {listed}")[0]
 
 
 def marker(

@@ -14,22 +14,19 @@ from typing import Final
 from wayfare.clock import Clock
 from wayfare.context import recovery
 from wayfare.context.breaker import FAILED, Breaker
-from wayfare.context.budget import Budget
-from wayfare.context.compacted import compacted, prose_of
+from wayfare.context.compacted import compacted
 from wayfare.context.digest import Room, name_index
 from wayfare.context.folding import archived_span
-from wayfare.context.groups import tail_start
 from wayfare.context.must_keep import Fact, Retention, listed, missing, must_keep
 from wayfare.context.passes import condense, microcompact
 from wayfare.context.passes import notes as notes_pass
 from wayfare.context.patience import answered
 from wayfare.context.pipeline import Governor
 from wayfare.context.restore import Restorer
-from wayfare.context.slot import Slot
+from wayfare.context.span import Span, earlier, shown_text, span_of
 from wayfare.context.summary_reply import Failed, Summary, checked
 from wayfare.context.summary_request import ask_for, for_summary
 from wayfare.context.view import View
-from wayfare.context.words import kept_words
 from wayfare.errors import (
     BrokenView,
     CannotFit,
@@ -39,8 +36,9 @@ from wayfare.errors import (
     WriteFailed,
 )
 from wayfare.events import Event, Watched
-from wayfare.messages import Message, Origin, Text, user
+from wayfare.messages import Message, Origin, user
 from wayfare.model import Model, Usage
+from wayfare.redaction import scrub
 from wayfare.tokens import total
 from wayfare.transcript import Collapse, Edit, EditEntry, Insert
 
@@ -60,32 +58,12 @@ Spent = Callable[[Usage, Model], None]
 NotesNow = Callable[[], Awaitable[notes_pass.Notes | None]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
-    """What a compaction replaces: the older slots, and those among them that stay behind it."""
-
-    older: Sequence[Slot]
-    keep: tuple[int, ...]
-    tail: Sequence[Slot]
-
-    @property
-    def gone(self) -> list[Slot]:
-        """The slots that leave."""
-        return [slot for slot in self.older if slot.entry not in self.keep]
-
-    @property
-    def standing(self) -> list[Slot]:
-        """The slots that stay as they are."""
-        return [*(slot for slot in self.older if slot.entry in self.keep), *self.tail]
-
-
 @dataclass(slots=True, kw_only=True)
 class Summarizer:
     """Compacts, by a summary where it can.
 
     Args:
         model: Who summarizes; None: nobody, the digest stands in.
-        own_window: Whether `model` is the session's own, whose estimate is already calibrated.
         clock: Time.
         watch: Told of every summary, failure and what was retained.
         restorer: Sources of live state.
@@ -418,23 +396,6 @@ def due(governor: Governor) -> bool:
         return False
 
 
-def span_of(view: View, governor: Governor, trigger: str) -> Span:
-    """What a compaction for this reason replaces, and what it leaves."""
-    budget: Budget = governor.budget
-    ratio = governor.calibration.ratio
-    slots = view.slots()
-    head = next((at for at, slot in enumerate(slots) if not slot.is_prompt), 0)
-    tail_tokens = budget.share(budget.tail_share) / ratio
-    if trigger == "auto":
-        cut_at = tail_start(slots, tail_tokens)
-    else:
-        most = min(budget.reactive_keep_tokens / ratio, tail_tokens)
-        cut_at = recovery.recent_start(slots, budget.reactive_keep_messages, most)
-    older = slots[head:cut_at]
-    keep = kept_words(view, older, budget.share(budget.user_share) / ratio)
-    return Span(older=older, keep=keep, tail=slots[cut_at:])
-
-
 def _first_plans(governor: Governor, trigger: str) -> tuple[recovery.Planner, ...]:
     """What is done before: a budget that shortens at once does so first where the limit presses."""
     if trigger != "auto" or not governor.budget.at_once:
@@ -457,27 +418,8 @@ def behind(
     names = "\n".join(name_index(governor.ledger, room)) if index else ""
     text, taken = listed(lost, room_chars=chars - len(names))
     if taken:
-        text = f"From the log, with entry numbers:\n{text}"
+        text = f"From the log, with entry numbers:\n{scrub(text)[0]}"
     return "\n".join(part for part in (text, names) if part), taken
-
-
-def earlier(slots: Sequence[Slot]) -> str:
-    """The prose of the newest summary among some slots."""
-    found = (prose_of(slot.message) for slot in reversed(slots) if slot.made)
-    return next((prose for prose in found if prose), "")
-
-
-def shown_text(slots: Sequence[Slot]) -> str:
-    """All that some slots show: texts, results, what calls were given."""
-    parts: list[str] = []
-    for slot in slots:
-        for block in slot.message.blocks:
-            if isinstance(block, Text):
-                parts.append(block.text)
-        parts += [result.text for result in slot.message.results]
-        for call in slot.message.calls:
-            parts += [value for value in call.input.values() if isinstance(value, str)]
-    return "\n".join(parts)
 
 
 __all__ = ["FAILED", "Span", "Summarizer", "due", "span_of"]

@@ -313,3 +313,20 @@ async def test_a_log_in_another_wire_format_is_summarized_alike() -> None:
     await session.steps(range(8))
     assert await session.summarizer(Scripted(text=good_summary()))(session.governor)
     await session.governor.prepare()
+
+
+async def test_what_code_adds_back_and_a_digest_hold_no_secrets() -> None:
+    key = "ghp_" + "a1B2" * 9
+    for script in ([good_summary()], []):
+        session = await Governed(window_tokens=20_000, user_share=0.0).open("")
+        await session.governor.add([user(f"You must always push with the token {key}.")])
+        await session.steps(range(12))
+        await session.governor.add([user(RULE)])
+        await session.steps(range(12, 20))
+        summarizer = session.summarizer(*script)
+        if not script:
+            summarizer.model = None
+        assert await summarizer(session.governor)
+        made = "\n".join(s.message.text for s in session.governor.view if s.made)
+        assert key not in made
+        assert "must always push with the token [secret: github token]" in made
