@@ -19,6 +19,7 @@ from bench import (
 )
 from bench.recordings import Recording, load, load_shipped
 from bench.report import ROOT, Section, write
+from bench.run_baselines import WINDOWS
 from bench.synthetic import session
 
 SECTIONS = ("judges", "governance", "digest", "frontier", "compaction", "memory", "recall")
@@ -29,6 +30,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", nargs="?", type=Path, help="folder with trajectories/")
     parser.add_argument("--only", nargs="+", default=list(SECTIONS), choices=SECTIONS)
+    parser.add_argument("--windows", nargs="+", type=int, default=list(WINDOWS))
     parser.add_argument("--generated-steps", type=int, default=5_000)
     options = parser.parse_args()
     source = "make bench DATA=FOLDER" if options.data else "make bench"
@@ -42,7 +44,7 @@ def main() -> None:
         made.append(digest_section.section(recordings, source))
     if "frontier" in options.only:
         generated = session(options.generated_steps)
-        made += frontier_section.sections([*recordings, generated], source)
+        made += frontier_section.sections([*recordings, generated], source, options.windows)
     if "compaction" in options.only:
         made.append(compaction_section.section(recordings, source))
     if "memory" in options.only:

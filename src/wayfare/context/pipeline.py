@@ -266,7 +266,9 @@ class Governor:
             )
             if aim.over(plan.view.total):
                 self._condense(plan, aim, level)
-        if aim.over(plan.view.total):
+        # Characters say when to start; only tokens and bytes are what a provider refuses.
+        total = plan.view.total
+        if total.tokens > aim.limit.tokens or total.bytes > aim.limit.bytes:
             raise self._cannot_fit(plan.view)
 
     def _economise(self, plan: Plan, aim: Goal) -> None:
