@@ -149,7 +149,7 @@ def test_slash_commands_complete_and_a_slip_is_not_sent(terminal: Start, script:
     text = screen.wait_for("/quit", "Ctrl-R")
     assert all(f"/{one.name}" in text for one in COMMANDS)
     screen.type("/context\r/compact\r/notes\r/memory\r")
-    screen.wait_for("nothing yet", "no notes yet", "nothing is remembered in this workspace yet")
+    screen.wait_for("nothing yet", "nothing is remembered in this workspace yet")
     assert "Never said." not in screen.picture.text
 
 
@@ -221,6 +221,39 @@ def test_compact_and_undo_say_what_they_did(terminal: Start, script: Script) -> 
     screen.wait_for("taken back: ")
     screen.type("/undo\r")
     screen.wait_for("✗ no edit to undo")
+
+
+def test_a_compaction_that_takes_long_says_so_and_can_be_interrupted(
+    terminal: Start, script: Script
+) -> None:
+    long = "word " * 3_000
+    slow = {"text": "A summary nobody waits for.", "delay_seconds": 60}
+    model = script(*[f"Answer {n}. {long}" for n in range(3)], slow, "Still here.")
+    screen = terminal(
+        *("-m", model, "--set", "context.tail_share=0.02"),
+        rows=200,
+        WAYFARE_CONTEXT_SUMMARIES="true",
+    )
+    screen.wait_for("›")
+    for n in range(3):
+        screen.type(f"question {n}\r")
+        screen.wait_for(f"Answer {n}.")
+        settled(screen)
+    screen.type("/compact\r")
+    screen.wait_for(" compacting · ")
+    screen.type("\x03")
+    screen.wait_for("not compacted: interrupted")
+    screen.type("and now\r")
+    screen.wait_for("Still here.")
+
+
+def test_notes_are_shown_even_before_a_model_wrote_any(terminal: Start, script: Script) -> None:
+    screen = terminal("-m", script("Noted."))
+    screen.wait_for("›")
+    screen.type("remember the milk\r")
+    screen.wait_for("Noted.")
+    screen.type("/notes\r")
+    screen.wait_for("no notes yet; made from the log")
 
 
 def test_the_model_can_be_asked_for_and_changed(

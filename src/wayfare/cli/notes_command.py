@@ -24,12 +24,12 @@ def run(session: str, root: Path) -> None:
     """
     places = Places(workspace=root.resolve())
     name = chosen_session(places, session)
-    text, told = run_sync(_notes, places, name)
+    text, told = run_sync(notes_text, places, name)
     sys.stdout.write(text.rstrip("\n") + "\n")
     say(told)
 
 
-async def _notes(places: Places, session: str) -> tuple[str, str]:
+async def notes_text(places: Places, session: str) -> tuple[str, str]:
     """The notes and a line on where they come from."""
     from wayfare.clock import SystemClock
 

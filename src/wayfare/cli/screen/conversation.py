@@ -20,6 +20,8 @@ from wayfare.errors import WayfareError
 from wayfare.events import Event
 
 if TYPE_CHECKING:
+    import anyio
+
     from wayfare.agent.consent import Decided, Question
     from wayfare.agent.policy import Policy
     from wayfare.cli.model_choice import Known
@@ -78,6 +80,14 @@ class Conversation:
         front: Draws and asks.
         session: Goes on with that one; empty: a fresh one.
         can_ask: Whether a person can be asked for permission.
+
+    Attributes:
+        busy: Whether a turn runs.
+        doing: What is being done beside a turn, in a word; empty: nothing.
+        scope: What Ctrl-C cancels where no turn runs.
+        leaving: Whether the person wants to leave.
+        served: The session served last.
+        status: What the status line shows.
     """
 
     def __init__(
@@ -88,6 +98,8 @@ class Conversation:
         self.front = front
         self.session: Session | None = None
         self.busy = False
+        self.doing = ""
+        self.scope: anyio.CancelScope | None = None
         self.leaving = False
         self.served = ""
         self.clock = SystemClock()
@@ -155,12 +167,16 @@ class Conversation:
         """End: the turn under way is interrupted, the session closed."""
         self.leaving = True
         self.interrupt()
+        self.doing = "leaving"
         self._news.set()
 
     def interrupt(self) -> bool:
         """End the turn under way cleanly; whether there was one."""
         if self.session is not None and self.session.running:
             self.session.interrupt()
+            return True
+        if self.scope is not None:
+            self.scope.cancel()
             return True
         return False
 

@@ -147,11 +147,11 @@ class Live:
 
     def note(self, now: float) -> str:
         """A sign of life with the time the turn has taken; empty between turns."""
-        return f"{_frame(now)} {duration(now - self.began)}" if self.busy else ""
+        return f"{frame(now)} {duration(now - self.began)}" if self.busy else ""
 
     def tail(self, now: float, rows: int) -> list[Line]:
         """Lines about what runs: one a tool, or what the model does."""
-        frame = _frame(now)
+        sign = frame(now)
         lines: list[Line] = []
         for running in list(self._running.values())[-max(rows, 1) :]:
             seconds = now - running.since
@@ -160,16 +160,17 @@ class Live:
             room = self.columns - 2 - width_of(took)
             shown = cut_middle(running.line, max(room - min(width_of(said), room // 2), 8))
             line = fitted(
-                (("accent", f"{frame} "), ("", shown), ("dim", said)), self.columns - width_of(took)
+                (("accent", f"{sign} "), ("", shown), ("dim", said)), self.columns - width_of(took)
             )
             lines.append(fitted((*line, ("dim", took)), self.columns))
         if not lines and self._calling:
-            lines.append(fitted((("accent", f"{frame} "), ("dim", self._calling)), self.columns))
+            lines.append(fitted((("accent", f"{sign} "), ("dim", self._calling)), self.columns))
         elif not lines and self.busy and not self._text:
             what = "thinking" if self._thought else "waiting for the model"
-            lines.append(fitted((("accent", f"{frame} "), ("dim", what)), self.columns))
+            lines.append(fitted((("accent", f"{sign} "), ("dim", what)), self.columns))
         return lines
 
 
-def _frame(now: float) -> str:
+def frame(now: float) -> str:
+    """The sign of life at a moment."""
     return _FRAMES[int(now / FRAME_SECONDS) % len(_FRAMES)]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from wayfare.cli.screen.slash import COMMANDS
-from wayfare.cli.screen.spans import Line, fitted, neutral, one_line, wrapped
+from wayfare.cli.screen.spans import Line, fitted, one_line, wrapped
 
 if TYPE_CHECKING:
     from wayfare.cli.screen.conversation import Conversation
@@ -70,29 +70,30 @@ def session_lines(talk: Conversation, present: str) -> list[Line]:
     return [*((("", row),) for row in rows), (("dim", "go on with one: /resume SESSION"),)]
 
 
-def file_lines(talk: Conversation, what: str) -> list[Line]:
-    """The session's notes, or the memory's index."""
+def memory_lines(talk: Conversation) -> list[Line]:
+    """The index of what is remembered in this workspace."""
     columns = talk.front.columns
-    if what == "memory":
-        from wayfare.cli.memory_opening import wanted_of
-
-        path = wanted_of(talk.read).project / "MEMORY.md"
-        nothing = "nothing is remembered in this workspace yet"
-    elif talk.session is None:
-        return wrapped(
-            "no notes yet: the session begins with your first words", columns, style="dim"
-        )
-    else:
-        path = talk.session.places.folder(talk.session.name) / "notes.md"
-        nothing = "no notes yet: they begin when the session grows"
-    text = _text(path)
+    path = talk.read.workspace / talk.read.settings.folders.memory / "MEMORY.md"
+    text = "\n".join(row for row in _text(path).splitlines() if not row.startswith("<!--"))
     if not text.strip():
-        return wrapped(nothing, columns, style="dim")
-    lines = wrapped(neutral(text), columns)
-    if len(lines) > _FILE_LINES:
-        more = f"… and {len(lines) - _FILE_LINES} more lines in {path}"
-        lines = [*lines[:_FILE_LINES], *wrapped(more, columns, style="dim")]
-    return lines
+        return wrapped("nothing is remembered in this workspace yet", columns, style="dim")
+    return [*_shown(text, columns), *wrapped("more: wayfare memory --help", columns, style="dim")]
+
+
+async def notes_lines(session: Session, columns: int) -> list[Line]:
+    """The session's notes; where there are none yet, what the log alone says."""
+    from wayfare.cli.notes_command import notes_text
+
+    text, told = await notes_text(session.places, session.name)
+    return [*_shown(text, columns), *wrapped(told, columns, style="dim")]
+
+
+def _shown(text: str, columns: int) -> list[Line]:
+    lines = wrapped(text.strip("\n"), columns)
+    if len(lines) <= _FILE_LINES:
+        return lines
+    more = wrapped(f"… {len(lines) - _FILE_LINES} more lines", columns, style="dim")
+    return [*lines[:_FILE_LINES], *more]
 
 
 def _text(path: Path) -> str:

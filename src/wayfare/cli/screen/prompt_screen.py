@@ -31,7 +31,7 @@ from wayfare.cli.screen.completion import SessionCompleter, completable
 from wayfare.cli.screen.drawing import drawn
 from wayfare.cli.screen.files import WorkspaceFiles
 from wayfare.cli.screen.history import TypedHistory, history_file
-from wayfare.cli.screen.live import Live
+from wayfare.cli.screen.live import Live, frame
 from wayfare.cli.screen.markdown import rendered
 from wayfare.cli.screen.prompt_keys import key_bindings
 from wayfare.cli.screen.spans import Line, joined
@@ -237,6 +237,8 @@ class PromptScreen:
             tail = tail[-room:]
         above = self._grown(columns, room - len(tail))
         note = self.note or self._live.note(now)
+        if talk.doing:
+            note = f"{frame(now)} {talk.doing}"
         status = status_line(talk.status, columns, note=note)
         lines = joined([*tail, (), status], color=self._color)
         mark: Line = (("warn", "? "),) if self.asked else (("user", "› "),)
@@ -294,7 +296,8 @@ class PromptScreen:
         """Move what shows time while something runs."""
         while True:
             await asyncio.sleep(_TICK_SECONDS)
-            if self._live.busy and self._prompt is not None:
+            busy = self._live.busy or (self.talk is not None and self.talk.doing)
+            if busy and self._prompt is not None:
                 self._prompt.app.invalidate()
 
 

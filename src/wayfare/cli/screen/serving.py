@@ -39,8 +39,8 @@ async def _without_session(talk: Conversation, job: Job) -> None:
         _change_later(talk, job.text)
     elif job.name == "permissions":
         _permissions(talk, job.text)
-    elif job.name in ("notes", "memory"):
-        _file(talk, job.name)
+    elif job.name == "memory":
+        _memory(talk)
     elif job.name == "clear":
         talk.say("this is a fresh session already")
     else:
@@ -159,8 +159,7 @@ async def _do(talk: Conversation, session: Session, job: Job) -> None:
     if job.name == "say":
         await _turn(talk, session, job.text)
     elif job.name == "compact":
-        await session.compact(job.text)
-        talk.change_status(context_tokens=session.governor.tokens)
+        await _compact(talk, session, job.text)
     elif job.name == "undo":
         entry = await session.undo()
         talk.say(f"taken back: {len(entry.undoes)} edits; {session.governor.tokens:,} tokens now")
@@ -173,8 +172,26 @@ async def _do(talk: Conversation, session: Session, job: Job) -> None:
         await _change_model(talk, session, job.text)
     elif job.name == "permissions":
         _permissions(talk, job.text)
+    elif job.name == "notes":
+        from wayfare.cli.screen.pages import notes_lines
+
+        talk.front.show(await notes_lines(session, talk.front.columns))
     else:
-        _file(talk, job.name)
+        _memory(talk)
+
+
+async def _compact(talk: Conversation, session: Session, focus: str) -> None:
+    import anyio
+
+    talk.doing = "compacting"
+    try:
+        with anyio.CancelScope() as talk.scope:
+            await session.compact(focus)
+        if talk.scope.cancelled_caught:
+            talk.say("not compacted: interrupted", style="warn")
+    finally:
+        talk.scope, talk.doing = None, ""
+    talk.change_status(context_tokens=session.governor.tokens)
 
 
 async def _turn(talk: Conversation, session: Session, text: str) -> None:
@@ -229,10 +246,10 @@ def _permissions(talk: Conversation, mode: str) -> None:
     talk.say(f"the mode is {wanted}")
 
 
-def _file(talk: Conversation, what: str) -> None:
-    from wayfare.cli.screen.pages import file_lines
+def _memory(talk: Conversation) -> None:
+    from wayfare.cli.screen.pages import memory_lines
 
-    talk.front.show(file_lines(talk, what))
+    talk.front.show(memory_lines(talk))
 
 
 def _choose(talk: Conversation, name: str, *, present: str = "") -> bool:
