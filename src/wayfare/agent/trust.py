@@ -18,11 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
 
-from filelock import FileLock
-
 from wayfare.agent.policy import CLOSED_FOLDERS, narrow
-from wayfare.agent.shell.values import Unparsed
-from wayfare.agent.shell_commands import commands
 from wayfare.errors import WriteFailed
 
 __all__ = ["KINDS", "Kind", "Shipped", "TrustStore", "narrow", "shipped", "state_folder"]
@@ -86,7 +82,8 @@ def shipped(
     if _holds(root / transcripts, ".jsonl"):
         kinds.append("transcripts")
     parts = [json.dumps(settings, sort_keys=True, default=str, ensure_ascii=False)]
-    parts += [_file_digest(path) for path in _named_files(hook_commands, root)]
+    if hook_commands:
+        parts += [_file_digest(path) for path in _named_files(hook_commands, root)]
     digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()
     return Shipped(workspace=str(root), kinds=tuple(kinds), digest=digest)
 
@@ -136,6 +133,10 @@ def _hook_commands(hooks: object) -> Iterable[str]:
 
 def _named_files(hook_commands: Iterable[str], root: Path) -> Iterable[Path]:
     """Files of the workspace that hook commands run: their text is what is trusted, too."""
+    # Read when there are hooks alone: every session looks whether its workspace is trusted.
+    from wayfare.agent.shell.values import Unparsed
+    from wayfare.agent.shell_commands import commands
+
     for line in hook_commands:
         found = commands(line)
         if isinstance(found, Unparsed):
@@ -235,6 +236,8 @@ class TrustStore:
         return {k: cast(dict[str, Any], v) for k, v in known.items() if isinstance(v, dict)}
 
     def _write(self, change: Callable[[_Entries], _Entries]) -> None:
+        from filelock import FileLock
+
         try:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             with FileLock(str(self.path) + ".lock", timeout=_LOCK_SECONDS, mode=0o600):
