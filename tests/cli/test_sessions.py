@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tests.cli.session_fixtures import Ran
+from tests.cli.starting import command_line, environment
 
 from wayfare.cli.options import plain_options
 
@@ -72,6 +75,26 @@ def test_lines_from_a_pipe_are_turns(process: Command, script: Script) -> None:
     assert ran.out.index("First.") < ran.out.index("/nope is no") < ran.out.index("Second **")
     assert "never" not in ran.out
     assert "\x1b" not in ran.out + ran.err
+
+
+def test_a_session_whose_output_nobody_reads_ends_without_a_traceback(
+    script: Script, workspace: Path
+) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    ran = subprocess.run(
+        [*command_line(), "-m", script("One.")],
+        cwd=workspace,
+        env=environment(),
+        input="hello\n",
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    os.close(writing)
+    assert ran.returncode == 1
+    assert ran.stderr == ""
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from wayfare.cli.model_choice import known_choice
 from wayfare.cli.options import Options
-from wayfare.cli.printing import say, told
+from wayfare.cli.printing import say, told, unread, write
 from wayfare.cli.screen.spans import Line, cut, joined, one_line
 from wayfare.cli.screen.terminal import is_dumb, shows_color, size
 from wayfare.cli.settings_files import Read, left_out_line, read_settings, trust
@@ -37,7 +37,11 @@ def run(root: Path, flags: list[Flag], session: str = "") -> int:
         asyncio.run(_serve(read, session))
     except BaseExceptionGroup as group:
         # Tasks wrap what ends them; a single cause is told as itself.
+        if group.subgroup(BrokenPipeError) is not None:
+            return unread()
         raise group.exceptions[0] if len(group.exceptions) == 1 else group from None
+    except BrokenPipeError:
+        return unread()
     return 0
 
 
@@ -87,8 +91,7 @@ async def _serve(read: Read, session: str) -> None:
         typed = LineReader(sys.stdin.fileno())
         screen = PlainScreen(read.settings.terminal, typed=typed, prompts=can_ask)
     talk = Conversation(read, known, screen, session=session, can_ask=can_ask)
-    sys.stdout.write(joined(_greeting(read, talk), color=color))
-    sys.stdout.flush()
+    write(joined(_greeting(read, talk), color=color), sys.stdout)
     await screen.run(talk)
     _farewell(talk)
 

@@ -6,9 +6,10 @@ import sys
 import threading
 from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
-from typing import Any, Final, Protocol, TextIO
+from typing import Any, Final, Protocol
 
 from wayfare import json_text
+from wayfare.cli.printing import write
 from wayfare.cli.screen.live import Answer, Live, Piece, Thought
 from wayfare.cli.screen.markdown import rendered
 from wayfare.cli.screen.spans import harmless, joined, wrapped
@@ -83,29 +84,29 @@ class Lines:
         if isinstance(piece, Answer):
             if self._streaming:
                 text = rendered(piece.text, self._live.columns, color=self._out_color)
-                _write(sys.stdout, ("" if self._blank else "\n") + text)
+                write(("" if self._blank else "\n") + text, sys.stdout)
                 self._blank = False
             elif not self._quiet:
                 lines = wrapped(piece.text.strip("\n"), self._live.columns, style="dim", lead="  ")
-                _write(sys.stderr, joined(lines, color=self._err_color))
+                write(joined(lines, color=self._err_color), sys.stderr)
         elif self._quiet:
             return
         elif isinstance(piece, Thought):
             lines = wrapped(piece.text.strip("\n"), self._live.columns, style="dim", lead="  ")
-            _write(sys.stderr, joined(lines, color=self._err_color))
+            write(joined(lines, color=self._err_color), sys.stderr)
         else:
-            _write(sys.stderr, joined([piece], color=self._err_color))
+            write(joined([piece], color=self._err_color), sys.stderr)
 
     def end(self, ended: Mapping[str, Any], /) -> None:
         text = str(ended["text"])
         if ended["ended"] == "done":
             if not self._streaming:
-                _write(sys.stdout, harmless(text).rstrip("\n") + "\n" if text else "")
+                write(harmless(text).rstrip("\n") + "\n" if text else "", sys.stdout)
         elif ended["ended"] == "error":
             for number, line in enumerate(harmless(text).splitlines()):
-                _write(sys.stderr, f"{'' if number else 'wayfare: '}{line}\n")
+                write(f"{'' if number else 'wayfare: '}{line}\n", sys.stderr)
         if ended["ended"] != "done" and ended.get("session") and not self._quiet:
-            _write(sys.stderr, f"go on with: wayfare resume {ended['session']}\n")
+            write(f"go on with: wayfare resume {ended['session']}\n", sys.stderr)
 
 
 class JsonLines:
@@ -150,7 +151,7 @@ class JsonLines:
     def _line(self, name: str, fields: Mapping[str, Any]) -> None:
         value = {"event": name, "time": round(self._clock.now(), 3)}
         value |= {key: plain_value(field) for key, field in fields.items()}
-        _write(sys.stdout, json_text.dumps(value).decode("utf-8", "replace") + "\n")
+        write(json_text.dumps(value).decode("utf-8", "replace") + "\n", sys.stdout)
 
 
 def plain_value(value: Any) -> Any:
@@ -160,9 +161,3 @@ def plain_value(value: Any) -> Any:
     if value is None or isinstance(value, str | int | float | bool | Mapping | list | tuple):
         return value  # pyright: ignore[reportUnknownVariableType]
     return str(value)
-
-
-def _write(stream: TextIO, text: str) -> None:
-    encoding = stream.encoding or "utf-8"
-    stream.write(text.encode(encoding, "replace").decode(encoding, "replace"))
-    stream.flush()

@@ -42,6 +42,18 @@ def put(text: str) -> None:
     sys.stdout.write(_encodable(text, sys.stdout))
 
 
+def write(text: str, stream: TextIO) -> None:
+    """Text as it is, at once; what the stream cannot hold is replaced."""
+    stream.write(_encodable(text, stream))
+    stream.flush()
+
+
+def unread() -> int:
+    """Nobody reads standard output any more: what is still held must not be tried again at exit."""
+    sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+    return 1
+
+
 def note(text: str, stream: TextIO) -> None:
     """A remark under the output: on a terminal in lines that fit it, else in one."""
     width = columns(stream)

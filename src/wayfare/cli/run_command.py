@@ -16,7 +16,7 @@ from wayfare.agent.turn import Ended
 from wayfare.cli.addresses import chosen_session
 from wayfare.cli.model_choice import open_model
 from wayfare.cli.printers import JsonLines, Lines, Printer
-from wayfare.cli.printing import say
+from wayfare.cli.printing import say, unread
 from wayfare.cli.screen.terminal import shows_color
 from wayfare.cli.session_setup import made_ready, places_of, session_options
 from wayfare.cli.settings_files import Read, left_out_line, own_workspace, read_settings
@@ -69,9 +69,7 @@ def run(root: Path, wanted: Wanted, flags: list[Flag]) -> int:
     try:
         return run_sync(_run, read, wanted, task)
     except BrokenPipeError:
-        # Nobody reads any more; what is still buffered must not be tried again at exit.
-        sys.stdout = open("/dev/null", "w")  # noqa: SIM115
-        return ERROR
+        return unread()
 
 
 async def _run(read: Read, wanted: Wanted, task: str) -> int:

@@ -210,12 +210,17 @@ def nearest(name: str) -> str:
         close = difflib.get_close_matches(name, tops, n=1, cutoff=0.7)
         if close:
             return close[0]
-    own = [one for one in names if dot and one.startswith(group + ".")]
-    lasts = {one.rpartition(".")[2]: one for one in reversed(names)}
-    lasts |= {one.rpartition(".")[2]: one for one in own}
     close = difflib.get_close_matches(name, names, n=1, cutoff=0.75)
-    close = close or [lasts[x] for x in difflib.get_close_matches(last, lasts, n=1, cutoff=0.5)]
-    return close[0] if close else ""
+    if close:
+        return close[0]
+    own = {one.rpartition(".")[2]: one for one in names if dot and one.startswith(group + ".")}
+    every = {one.rpartition(".")[2]: one for one in reversed(names)}
+    every |= {one: one for one in group_classes()}
+    for words, likeness in ((own, 0.6), (every, 0.75)):
+        found = difflib.get_close_matches(last, words, n=1, cutoff=likeness)
+        if found:
+            return words[found[0]]
+    return ""
 
 
 def _in(place: str) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
+from wayfare.cli.printing import write
 from wayfare.cli.screen.drawing import drawn
 from wayfare.cli.screen.line_reader import LineReader
 from wayfare.cli.screen.live import Live
@@ -103,6 +104,4 @@ class PlainScreen:
                     talk.leave()
 
     def _write(self, text: str) -> None:
-        encoding = sys.stdout.encoding or "utf-8"
-        sys.stdout.write(text.encode(encoding, "replace").decode(encoding, "replace"))
-        sys.stdout.flush()
+        write(text, sys.stdout)

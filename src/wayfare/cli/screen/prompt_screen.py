@@ -27,6 +27,7 @@ from prompt_toolkit.output import ColorDepth, Output, create_output
 from prompt_toolkit.output.vt100 import Vt100_Output
 from prompt_toolkit.styles import Style
 
+from wayfare.cli.printing import write
 from wayfare.cli.screen.completion import SessionCompleter, completable
 from wayfare.cli.screen.drawing import drawn
 from wayfare.cli.screen.files import WorkspaceFiles
@@ -289,8 +290,7 @@ class PromptScreen:
 
     def _write(self, text: str) -> None:
         if text:
-            sys.stdout.write(text)
-            sys.stdout.flush()
+            write(text, sys.stdout)
 
     async def _tick(self) -> None:
         """Move what shows time while something runs."""
