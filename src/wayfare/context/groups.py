@@ -35,13 +35,22 @@ def groups(slots: Sequence[Slot], start: int = 0) -> list[Group]:
         stop = at + 1
         is_step = slots[at].message.role == "assistant"
         if is_step:
-            while stop < len(slots) and slots[stop].message.role == "assistant":
+            while (
+                stop < len(slots)
+                and slots[stop].message.role == "assistant"
+                and not _wants_results_next(slots[stop - 1])
+            ):
                 stop += 1
             while stop < len(slots) and carries_results(slots[stop]):
                 stop += 1
         found.append(Group(start=at, stop=stop, is_step=is_step))
         at = stop
     return found
+
+
+def _wants_results_next(slot: Slot) -> bool:
+    """Whether the format wants the results directly after this very message."""
+    return slot.message.format == "openai-chat" and bool(slot.message.calls)
 
 
 def carries_results(slot: Slot) -> bool:

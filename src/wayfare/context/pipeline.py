@@ -247,6 +247,7 @@ class Governor:
         aim = self._reckoning.goal(plan.view, self.budget)
         if aim.over(plan.view.total):
             self._shrink(plan, aim)
+            plan.take(snip.plan(plan.view, self.budget))
         elif not self.budget.at_once:
             self._economise(plan, aim)
         return plan

@@ -26,6 +26,9 @@ from wayfare.context.view import View
 from wayfare.context.words import Words, users_words
 from wayfare.transcript import Collapse, Edit, Op
 
+_FRAME_CHARS: Final = 800
+"""What a digest's frame takes: the request's beginning, addresses; a digest made again that would
+be no shorter is left alone."""
 CHARS_A_TOKEN: Final = 2.5
 """Of lists of names, which are most of a digest."""
 
@@ -197,6 +200,12 @@ def _edit(slots: Sequence[Slot], choice: _Chosen, room: tuple[int, int, int]) ->
     gone = [at for at in range(len(slots)) if at not in choice.staying]
     saved = sum(slots[at].load.tokens for at in gone)
     if saved <= room[0] / CHARS_A_TOKEN:
+        return []
+    if (
+        len(gone) == 1
+        and slots[gone[0]].made
+        and slots[gone[0]].load.chars <= room[0] + _FRAME_CHARS
+    ):
         return []
     first, last = gone[0], gone[-1]
     inside = [at for at in range(first, last + 1) if at in choice.staying]

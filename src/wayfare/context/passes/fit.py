@@ -97,7 +97,9 @@ def _texts(
     most = max(int(goal.limit.tokens * budget.request_share), 1)
     for slot in view:
         is_request = slot.entry == view.active_request
-        if slot.made or (is_request and slot.load.tokens <= most and preview_chars):
+        # Only tokens can force a request that is within its share to be cut.
+        forced = not preview_chars and view.total.tokens > goal.limit.tokens
+        if slot.made or (is_request and slot.load.tokens <= most and not forced):
             continue
         share = most / 2 if is_request else most / 8
         for at, block in enumerate(slot.message.blocks):
