@@ -199,7 +199,8 @@ def marker(
             digest(ledger, addresses, room, in_sight),
             f"Full transcript: {addresses.run(1, span[1])} (table of contents: {addresses.contents})",
         ]
-    text = "\n".join(lines)
+    # Quotations may hold halves of characters, which no provider takes.
+    text = "\n".join(lines).encode("utf-8", "replace").decode("utf-8")
     return Message(role="user", blocks=(Text(text=text),), origin=Origin.SUMMARY)
 
 
