@@ -147,6 +147,11 @@ class Terminal:
         if not self._pid:
             os.chdir(cwd)
             os.execve(argv[0], argv, environ)
+        self.resize(columns, rows)
+
+    def resize(self, columns: int, rows: int) -> None:
+        """Make the terminal another size; the kernel tells the command."""
+        self.picture.columns, self.picture.rows = columns, rows
         size = struct.pack("HHHH", rows, columns, 0, 0)
         fcntl.ioctl(self._fd, termios.TIOCSWINSZ, size)
 

@@ -70,6 +70,9 @@ def test_a_session_is_gone_on_with(command: Command, script: Script) -> None:
     assert (again[0]["session"], again[0]["how"]) == (name, "resumed")
     log = Path(".transcripts", name, "transcript.jsonl").read_text()
     assert log.index("first words") < log.index("One.") < log.index("more words")
+    part = name.rpartition("-")[2]
+    more = command("run", "--json", "-s", part, "-m", script("Three."), "and more").json
+    assert more[0]["session"] == name
     ran = command("run", "-s", "nosuch", "-m", script("Three."), "more")
     assert ran.status == 1
     assert name in ran.err

@@ -113,6 +113,30 @@ def test_ctrl_c_interrupts_gives_back_what_was_queued_and_leaves_when_pressed_tw
     assert screen.wait_for_end() == 0
 
 
+def test_ctrl_c_answers_a_question_by_ending_the_turn(
+    terminal: Start, script: Script, workspace: Path
+) -> None:
+    screen = terminal("-m", script(say("", TOUCH), "Never said."))
+    screen.wait_for("›")
+    screen.type("touch it\r")
+    screen.wait_for("y yes  n no")
+    screen.type("\x03")
+    screen.wait_for("interrupted; say “continue” to go on", "\n›")
+    assert not (workspace / "made.txt").exists()
+    assert "Never said." not in screen.picture.text
+
+
+def test_a_terminal_made_narrower_is_drawn_anew(terminal: Start, script: Script) -> None:
+    screen = terminal("-m", script("First.", "Second " + "word " * 30), COLUMNS="80")
+    screen.wait_for("›")
+    screen.resize(40, 24)
+    screen.type("go\r")
+    screen.wait_for("First.")
+    screen.type("more\r")
+    text = screen.wait_for("Second word word word word word word\n")
+    assert max(len(line) for line in text.splitlines()[3:]) <= 40
+
+
 def test_words_typed_meanwhile_reach_the_same_turn(terminal: Start, script: Script) -> None:
     short = {"name": "bash", "input": {"command": "while [ ! -e go ]; do sleep 0.05; done"}}
     screen = terminal("-m", script(say("Waiting.", short), "Heard both."), "--yes")

@@ -117,6 +117,22 @@ def test_the_shell_completes_commands(process: Command) -> None:
     assert ran.out.split() == ["doctor"]
 
 
+def test_the_shell_completes_modes_and_sessions(
+    process: Command, command: Command, script: Script
+) -> None:
+    name = command("run", "--json", "-m", script("One."), "hello").json[0]["session"]
+    for words, completed in (
+        ("wayfare --mode acc", ["accept-edits"]),
+        ("wayfare resume 2", [name]),
+    ):
+        ran = process(
+            _WAYFARE_COMPLETE="complete_bash",
+            COMP_WORDS=words,
+            COMP_CWORD=str(len(words.split()) - 1),
+        )
+        assert ran.out.split() == completed
+
+
 def test_options_without_a_command_are_read_without_the_command_library() -> None:
     found = plain_options(
         ["-m", "a:b", "--mode=ask", "-y", "--set", "x.y=1", "--set=z=2", "-C", "/somewhere"]

@@ -29,7 +29,19 @@ ModelName = Annotated[
     str, typer.Option(*options.MODEL, help="Model, such as anthropic:NAME, ollama:NAME, local.")
 ]
 ModeName = Annotated[
-    str, typer.Option(*options.MODE, help="Permissions: read-only, ask, accept-edits or full.")
+    str,
+    typer.Option(
+        *options.MODE,
+        help="Permissions: read-only, ask, accept-edits or full.",
+        autocompletion=options.modes,
+    ),
+]
+SessionName = Annotated[
+    str,
+    typer.Argument(
+        help="Session, or a part of its name; the newest by default.",
+        autocompletion=options.sessions,
+    ),
 ]
 Yes = Annotated[
     bool, typer.Option(*options.YES, help="Ask nothing: --mode full. Rules that deny still hold.")
@@ -122,7 +134,7 @@ def run_task(
 
 @app.command()
 def resume(
-    session: Annotated[str, typer.Argument(help="Session; the newest by default.")] = "",
+    session: SessionName = "",
     root: Root = Path(),
     model: ModelName = "",
     mode: ModeName = "",

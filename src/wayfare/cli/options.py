@@ -88,3 +88,17 @@ def plain_options(arguments: Sequence[str]) -> Options | None:
         else:
             found.others.append(value)
     return found
+
+
+def modes() -> list[str]:
+    """The permission modes, for completion."""
+    from wayfare.agent.policy import MODES
+
+    return list(MODES)
+
+
+def sessions() -> list[str]:
+    """The sessions of the folder one is in, the newest first, for completion."""
+    from wayfare.session import Places, session_names
+
+    return [*reversed(session_names(Places(workspace=Path.cwd())))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from wayfare.cli import interactive_command
-from wayfare.cli.addresses import chosen_session
+from wayfare.cli.session_list import named_session
 from wayfare.cli.session_setup import places_of
 from wayfare.cli.settings_files import read_settings
 from wayfare.settings import Flag
@@ -18,5 +18,5 @@ def run(session: str, root: Path, flags: list[Flag]) -> int:
         NotFound: there is no such session; names those there are.
         WayfareError: as `wayfare` itself does.
     """
-    chosen = chosen_session(places_of(read_settings(root, flags)), session)
+    chosen = named_session(places_of(read_settings(root, flags)), session)
     return interactive_command.run(root, flags, chosen)

@@ -13,11 +13,11 @@ import anyio
 import typer
 
 from wayfare.agent.turn import Ended
-from wayfare.cli.addresses import chosen_session
 from wayfare.cli.model_choice import open_model
 from wayfare.cli.printers import JsonLines, Lines, Printer
 from wayfare.cli.printing import say, unread
 from wayfare.cli.screen.terminal import shows_color
+from wayfare.cli.session_list import named_session
 from wayfare.cli.session_setup import made_ready, places_of, session_options
 from wayfare.cli.settings_files import Read, left_out_line, own_workspace, read_settings
 from wayfare.clock import Clock, SystemClock
@@ -130,7 +130,7 @@ def _printer(read: Read, wanted: Wanted, clock: Clock) -> Printer:
 def _session(read: Read, wanted: str) -> str:
     if not wanted:
         return ""
-    return chosen_session(places_of(read), "" if wanted == NEWEST else wanted)
+    return named_session(places_of(read), "" if wanted == NEWEST else wanted)
 
 
 def _tell_opened(printer: Printer, session: Session) -> None:

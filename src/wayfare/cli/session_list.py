@@ -12,7 +12,7 @@ from wayfare import json_text
 from wayfare.cli.printing import short
 from wayfare.cli.screen.spans import cut, one_line
 from wayfare.messages import Origin
-from wayfare.session import Places
+from wayfare.session import Places, session_names
 from wayfare.settings.keys import as_table
 from wayfare.transcript.entries import MessageEntry, decode
 
@@ -61,6 +61,18 @@ def listed(places: Places, name: str) -> Listed:
         model=str(json_text.loads(models[-1])) if models else "",
         ended=turns[-1].decode() if turns else "",
     )
+
+
+def named_session(places: Places, wanted: str) -> str:
+    """The session that is meant: by its name or by a part that only one has; else the newest.
+
+    Raises:
+        NotFound: there is no such session; names those there are.
+    """
+    from wayfare.cli.addresses import chosen_session
+
+    fits = [name for name in session_names(places) if wanted in name] if wanted else []
+    return chosen_session(places, fits[0] if len(fits) == 1 else wanted)
 
 
 def _first_words(head: bytes) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
@@ -12,6 +12,9 @@ from prompt_toolkit.document import Document
 from wayfare.cli.printing import plain
 from wayfare.cli.screen.files import WorkspaceFiles
 from wayfare.cli.screen.slash import COMMANDS
+
+if TYPE_CHECKING:
+    from wayfare.cli.screen.conversation import Conversation
 
 _MENTION: Final = re.compile(r"(?:^|(?<=\s))@(\S*)$")
 _COMMAND: Final = re.compile(r"^/(\w*)$")
@@ -56,3 +59,25 @@ class SessionCompleter(Completer):
         elif (mention := _MENTION.search(text)) is not None:
             for path in self._files.matching(mention[1]):
                 yield Completion(path, -len(mention[1]), display=plain(path))
+
+
+def arguments_of(talk: Conversation) -> Mapping[str, Callable[[], Sequence[str]]]:
+    """What may follow `/permissions`, `/resume` and `/model`; asked when it is typed."""
+
+    def modes() -> Sequence[str]:
+        from wayfare.agent.policy import MODES
+
+        return MODES
+
+    def sessions() -> Sequence[str]:
+        from wayfare.cli.session_setup import places_of
+        from wayfare.session import session_names
+
+        return [*reversed(session_names(places_of(talk.read)))][:20]
+
+    def models() -> Sequence[str]:
+        from wayfare.providers.registry import FORMS
+
+        return [f"{name}:" if ":MODEL" in form else name for name, form in FORMS.items()]
+
+    return {"permissions": modes, "resume": sessions, "model": models}

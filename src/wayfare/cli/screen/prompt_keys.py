@@ -44,8 +44,8 @@ def key_bindings(screen: PromptScreen, talk: Conversation) -> KeyBindings:
     def _(event: Any) -> None:
         talk.leave()
 
-    @keys.add("c-c")
-    @keys.add("<sigint>")
+    @keys.add("c-c", eager=True)
+    @keys.add("<sigint>", eager=True)
     def _(event: Any) -> None:
         presses.pressed(event.current_buffer)
 

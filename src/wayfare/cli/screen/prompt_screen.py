@@ -23,18 +23,17 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.enums import EditingMode
 from prompt_toolkit.filters import Condition
 from prompt_toolkit.formatted_text import ANSI
-from prompt_toolkit.output import ColorDepth, Output, create_output
-from prompt_toolkit.output.vt100 import Vt100_Output
-from prompt_toolkit.styles import Style
+from prompt_toolkit.output import ColorDepth
 
 from wayfare.cli.printing import write
-from wayfare.cli.screen.completion import SessionCompleter, completable
+from wayfare.cli.screen.completion import SessionCompleter, arguments_of, completable
 from wayfare.cli.screen.drawing import drawn
 from wayfare.cli.screen.files import WorkspaceFiles
 from wayfare.cli.screen.history import TypedHistory, history_file
 from wayfare.cli.screen.live import Live, frame
 from wayfare.cli.screen.markdown import rendered
 from wayfare.cli.screen.prompt_keys import key_bindings
+from wayfare.cli.screen.prompt_look import STYLE, plain_output
 from wayfare.cli.screen.spans import Line, joined
 from wayfare.cli.screen.status import status_line
 from wayfare.cli.screen.terminal import size
@@ -60,17 +59,6 @@ _HEAVY: Final = (
     "rich.markdown",
 )
 """What a first turn needs and a prompt does not."""
-_STYLE: Final = Style.from_dict(
-    {
-        "completion-menu": "noinherit",
-        "completion-menu.completion": "noinherit",
-        "completion-menu.completion.current": "noinherit reverse",
-        "completion-menu.meta.completion": "noinherit fg:ansibrightblack",
-        "completion-menu.meta.completion.current": "noinherit reverse",
-        "scrollbar.background": "noinherit",
-        "scrollbar.button": "noinherit reverse",
-    }
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,18 +184,18 @@ class PromptScreen:
             message=self._message,
             prompt_continuation="  ",
             multiline=True,
-            completer=SessionCompleter(files, _arguments(talk)),
+            completer=SessionCompleter(files, arguments_of(talk)),
             complete_in_thread=True,
             complete_while_typing=Condition(self._completes),
             reserve_space_for_menu=_MENU_ROWS,
             history=typed if self._settings.history_lines else None,
             editing_mode=EditingMode.VI if self._settings.editing == "vi" else EditingMode.EMACS,
             key_bindings=key_bindings(self, talk),
-            style=_STYLE,
+            style=STYLE,
             include_default_pygments_style=False,
             color_depth=None if self._color else ColorDepth.DEPTH_1_BIT,
             erase_when_done=True,
-            output=_output(),
+            output=plain_output(),
         )
         return prompt
 
@@ -299,35 +287,6 @@ class PromptScreen:
             busy = self._live.busy or (self.talk is not None and self.talk.doing)
             if busy and self._prompt is not None:
                 self._prompt.app.invalidate()
-
-
-def _output() -> Output:
-    """The terminal, never asked where its cursor is: what is drawn is as high as it needs to be,
-    and terminals that do not answer are not waited for."""
-    output = create_output()
-    if isinstance(output, Vt100_Output):
-        output.enable_cpr = False
-    return output
-
-
-def _arguments(talk: Conversation) -> dict[str, Any]:
-    def modes() -> Sequence[str]:
-        from wayfare.agent.policy import MODES
-
-        return MODES
-
-    def sessions() -> Sequence[str]:
-        from wayfare.cli.session_setup import places_of
-        from wayfare.session import session_names
-
-        return [*reversed(session_names(places_of(talk.read)))][:20]
-
-    def models() -> Sequence[str]:
-        from wayfare.providers.registry import FORMS
-
-        return [f"{name}:" if ":MODEL" in form else name for name, form in FORMS.items()]
-
-    return {"permissions": modes, "resume": sessions, "model": models}
 
 
 def _load() -> None:

@@ -254,8 +254,8 @@ def _memory(talk: Conversation) -> None:
 
 def _choose(talk: Conversation, name: str, *, present: str = "") -> bool:
     """Let another session be served next; False when there is none, or only a list was wanted."""
-    from wayfare.cli.addresses import chosen_session
     from wayfare.cli.screen.pages import session_lines
+    from wayfare.cli.session_list import named_session
     from wayfare.cli.session_setup import places_of
 
     places = places_of(talk.read)
@@ -263,7 +263,7 @@ def _choose(talk: Conversation, name: str, *, present: str = "") -> bool:
         talk.front.show(session_lines(talk, present))
         return False
     try:
-        found = chosen_session(places, name)
+        found = named_session(places, name)
     except WayfareError as error:
         talk.fail(error)
         return False

@@ -33,6 +33,17 @@ def shows_color(
 
 
 def size() -> tuple[int, int]:
-    """Columns and rows of the terminal now; 80 and 24 where nobody knows."""
+    """Columns and rows of the terminal now; COLUMNS and LINES, or 80 and 24, where there is none.
+
+    The terminal itself is asked first: variables do not follow when a window is resized.
+    """
     found = shutil.get_terminal_size((80, 24))
+    for descriptor in (1, 2, 0):
+        try:
+            asked = os.get_terminal_size(descriptor)
+        except OSError:
+            continue
+        if asked.columns > 0:
+            found = asked
+            break
     return max(found.columns, _LEAST_COLUMNS), max(found.lines, 4)
