@@ -35,8 +35,9 @@ _CONTENT_KEYS = ("content", "output")
 
 
 def accepts(row: Wire) -> bool:
-    """A versioned entry."""
-    return isinstance(row.get("v"), int) and "id" in row and isinstance(row.get("kind"), str)
+    """A versioned entry; a message is the kind that needs no name."""
+    named = isinstance(row.get("kind"), str) or "wire" in row
+    return isinstance(row.get("v"), int) and "id" in row and named
 
 
 def read(source: Source, rows: Iterable[tuple[int, Any]]) -> list[Recording]:
@@ -46,7 +47,7 @@ def read(source: Source, rows: Iterable[tuple[int, Any]]) -> list[Recording]:
         row = mapping(value)
         if not accepts(row):
             source.problems.add(number, "no entry of a transcript")
-        elif row["kind"] == "message":
+        elif row.get("kind", "message") == "message":
             log.add_message(number, row)
         elif row["kind"] == "edit":
             log.add_edit(row)
@@ -68,7 +69,8 @@ class _Log:
     _format: str = ""
 
     def add_message(self, number: int, row: Wire) -> None:
-        if text(row.get("origin")) not in _RECORDED_ORIGINS:
+        # An entry without an origin has the one its message tells: never memory, notes or summary.
+        if row.get("origin") is not None and text(row["origin"]) not in _RECORDED_ORIGINS:
             return
         wire = text(row.get("format")) or text(self.head.get("format")) or "anthropic"
         self._format = self._format or wire
