@@ -98,7 +98,12 @@ class OpenAIResponsesCodec:
 def _output_items(wire: WireValue) -> list[dict[str, Any]] | None:
     """The items of a whole response, None for anything else (items have a type or a role)."""
     output = wire.get("output")
-    if "type" in wire or "role" in wire or not isinstance(output, list) or wire.get("object") != "response":
+    if (
+        "type" in wire
+        or "role" in wire
+        or not isinstance(output, list)
+        or wire.get("object") != "response"
+    ):
         return None
     items = cast(list[object], output)
     return [cast(dict[str, Any], item) for item in items if isinstance(item, dict)]
