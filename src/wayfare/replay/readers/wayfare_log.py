@@ -85,12 +85,16 @@ class _Log:
     def add_edit(self, row: Wire) -> None:
         for undone in sequence(row.get("undoes")):
             self.compactions.pop(str(undone), None)
-        for op in mappings(row.get("ops")):
-            if op.get("op") == "collapse":
+        for op in sequence(row.get("ops")):
+            # An operation is a list: its name, the run's first and last entry, the message, …
+            parts = sequence(op)
+            if parts and parts[0] == "collapse":
                 before = row.get("before")
                 self.compactions[str(row.get("id"))] = Compaction(
                     index=len(self.messages),
-                    summary=content_text(mapping(op.get("message")).get("blocks")),
+                    summary=content_text(
+                        mapping(parts[3] if len(parts) > 3 else None).get("blocks")
+                    ),
                     trigger=text(row.get("by")) or None,
                     tokens_before=before if isinstance(before, int) else None,
                 )
