@@ -88,9 +88,9 @@ class Budget:
     """Room for identifiers in that index."""
     digest_chars: int = 1_000
     """Room for the rest of a digest: task list, errors, requests, files, commands."""
-    digest_share: float = 0.06
+    digest_share: float = 0.062
     """Share of the limit that a digest takes at most, its index of names included."""
-    patience: float = 1.0
+    patience: float = 1.2
     """How many times the price of a cut reading on may cost before the cut is made though the
     limit does not force it; 1 is the cheapest rhythm, more keeps more in sight."""
     cold_share: float = 0.6
@@ -140,9 +140,9 @@ class Budget:
             buffer_tokens=buffer_tokens,
             limit_chars=None,
             limit_bytes=20_000_000,
-            target_share=0.42,
-            target_tokens=44_000,
-            preview_share=0.04,
+            target_share=0.4,
+            target_tokens=43_000,
+            preview_share=0.035,
             batch_chars=200_000,
             batch_floor_chars=0,
             batch_window_share=0.3,
@@ -279,6 +279,11 @@ class Goal:
     def over(self, load: Load) -> bool:
         """Above the limit."""
         return not _within(load, self.limit)
+
+    def without_chars(self) -> Goal:
+        """The same for tokens and bytes alone."""
+        far = 1 << 62
+        return Goal(limit=replace(self.limit, chars=far), target=replace(self.target, chars=far))
 
     def met(self, load: Load) -> bool:
         """At the target or below."""

@@ -11,10 +11,12 @@ from wayfare.context.slot import Slot
 from wayfare.context.stubs import Addresses, cut
 
 _MAIN_CHARS: Final = 40
-_LINE_CHARS: Final = 1_500
+_LINE_CHARS: Final = 4_000
 """Short messages that follow each other share a line until it stands for so many characters:
 a table of short messages would else be as long as they are."""
 _LINE_ENTRIES: Final = 20
+_SAID: Final = 3
+"""So much of what was done in a run is named."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,8 +78,9 @@ def _runs(entries: Sequence[_Entry]) -> Iterator[list[_Entry]]:
 
 def _printed(run: Sequence[_Entry], addresses: Addresses) -> str:
     first, last = run[0].number, run[-1].number
-    said = "; ".join(dict.fromkeys(one for entry in run for one in entry.said))
-    what = " ".join(said.split()) or "results"
+    said = list(dict.fromkeys(one for entry in run for one in entry.said))
+    more = [f"{len(said) - _SAID} more"] if len(said) > _SAID else []
+    what = " ".join("; ".join((*said[:_SAID], *more)).split()) or "results"
     chars = str(sum(entry.chars for entry in run))
     entries, address = str(first), addresses.entry(first)
     if first != last:

@@ -41,8 +41,8 @@ class Room:
 
     @classmethod
     def of(cls, chars: int) -> Room:
-        """The usual division: an eighth for file names, half for identifiers, the rest prose."""
-        return cls(chars=chars, file_name_chars=chars // 8, identifier_chars=chars // 2)
+        """The usual division: an eighth for file names, 5 eighths for identifiers, the rest prose."""
+        return cls(chars=chars, file_name_chars=chars // 8, identifier_chars=chars * 5 // 8)
 
 
 def digest(ledger: Ledger, addresses: Addresses, room: Room, seen: InSight | None = None) -> str:

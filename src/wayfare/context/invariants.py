@@ -157,11 +157,21 @@ class NoTrailingReasoning:
 
     def violations(self, slots: Sequence[Slot], *, front: bool) -> Iterable[Violation]:
         for slot in slots:
-            message = slot.message
-            own = message.role == "assistant" and message.format in ("", "anthropic")
-            if own and message.blocks and isinstance(message.blocks[-1], Thinking):
+            if trailing_reasoning(slot.message):
                 text = "reasoning at the end of a message"
                 yield Violation(rule=self.name, text=text, entries=(slot.entry,))
+
+
+def trailing_reasoning(message: Message, without: Sequence[int] = ()) -> tuple[int, ...]:
+    """Positions of the reasoning that an assistant message of the Anthropic format ends in once
+    the blocks at `without` are gone."""
+    if message.role != "assistant" or message.format not in ("", "anthropic"):
+        return ()
+    left = [at for at in range(len(message.blocks)) if at not in without]
+    found: list[int] = []
+    while left and isinstance(message.blocks[left[-1]], Thinking):
+        found.insert(0, left.pop())
+    return tuple(found)
 
 
 RULES: Final[tuple[Invariant, ...]] = (

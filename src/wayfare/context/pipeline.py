@@ -259,11 +259,22 @@ class Governor:
         else:
             self._condense(plan, aim)
         for level in _LEVELS:
+            if not level.preview_share:
+                # A budget of characters is a wish, the window is not: only for the window is
+                # everything cut, the user's own words among it.
+                aim = aim.without_chars()
             if not aim.over(plan.view.total):
                 return
             preview_chars = int(self.budget.fit_preview_chars * level.preview_share)
             plan.take(
-                fit.plan(plan.view, self.budget, aim, self._addresses, preview_chars=preview_chars)
+                fit.plan(
+                    plan.view,
+                    self.budget,
+                    aim,
+                    self._addresses,
+                    preview_chars=preview_chars,
+                    requests=level is _LEVELS[-1],
+                )
             )
             if aim.over(plan.view.total):
                 self._condense(plan, aim, level)
@@ -274,11 +285,14 @@ class Governor:
 
     def _economise(self, plan: Plan, aim: Goal) -> None:
         """Nothing forces it, but it costs less than it saves."""
-        rhythm, budget = self._rhythm, self.budget
+        if len(plan.view) <= self._sent and not plan.edits:
+            # Nothing came since the last request: what did not pay then does not pay now.
+            return
+        budget = self.budget
         tokens = self._reckoning.tokens(plan.view)
-        pace = rhythm.pace(self._clock.now(), room_tokens=budget.limit_tokens - tokens)
-        cold = self._cache.cold(pace) and tokens > budget.limit_tokens * budget.cold_share
-        if cold or rhythm.due(self._cache, self._target_tokens, budget.patience):
+        if tokens <= self._target_tokens:
+            return
+        if self.cut_is_due:
             trial = self._begin()
             trial.edits, trial.view, trial.touched = [*plan.edits], plan.view, plan.touched
             self._condense(trial, aim)
@@ -286,6 +300,8 @@ class Governor:
             if after <= tokens * (1 - budget.least_cut_share):
                 plan.edits, plan.view, plan.touched = trial.edits, trial.view, trial.touched
                 return
+        room_tokens = budget.limit_tokens - tokens
+        pace = self._rhythm.pace(self._clock.now(), room_tokens=room_tokens)
         plan.take(
             microcompact.plan_paying(
                 plan.view,
@@ -296,6 +312,18 @@ class Governor:
                 sent=min(self._sent, plan.touched),
             )
         )
+
+    @property
+    def cut_is_due(self) -> bool:
+        """Whether a cut would be made though the limit does not force it, if it takes out enough."""
+        tokens = self.tokens
+        if self.budget.at_once or tokens <= self._target_tokens:
+            return False
+        room_tokens = self.budget.limit_tokens - tokens
+        pace = self._rhythm.pace(self._clock.now(), room_tokens=room_tokens)
+        if self._cache.cold(pace) and tokens > self.budget.limit_tokens * self.budget.cold_share:
+            return True
+        return self._rhythm.due(self._cache, self._target_tokens, self.budget.patience)
 
     @property
     def _target_tokens(self) -> int:

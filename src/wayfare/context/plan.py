@@ -44,6 +44,7 @@ class Plan:
         if drops:
             # In front: a digest is made from what stands when everything else has been done.
             whole.insert(0, Edit(by="signed", reason="reasoning bound to what changed", ops=drops))
+        if any(edit.by == "signed" for edit in whole):
             told = _told(edits, slots, at, self.rendering.addresses.contents)
             whole[:0] = told
             at = min([at, *(_where(op, places) or 0 for edit in told for op in edit.ops)])

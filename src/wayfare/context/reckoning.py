@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from wayfare.context.budget import Budget, Goal, goal
 from wayfare.context.view import View
 from wayfare.model import Usage
 from wayfare.tokens import Calibration
+
+_UNSEEN_SHARE: Final = 0.1
+"""What no provider has counted yet may be so much larger than estimated: the mean error a chunk."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +56,8 @@ class Reckoning:
         """What the whole request is believed to take."""
         anchor = self._anchor
         if anchor is not None and anchor.edits == view.edits and anchor.position <= len(view):
-            return anchor.tokens + self.calibration.tokens(view.tokens_from(anchor.position))
+            unseen = self.calibration.tokens(view.tokens_from(anchor.position))
+            return anchor.tokens + round(unseen * (1 + _UNSEEN_SHARE))
         return self.calibration.tokens(self.fixed_tokens + view.total.tokens)
 
     def goal(self, view: View, budget: Budget) -> Goal:

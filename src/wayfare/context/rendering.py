@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, cast
 
 import msgspec
 
@@ -22,6 +21,7 @@ from wayfare.context.stubs import (
     stub,
 )
 from wayfare.context.tool_use import ToolUse
+from wayfare.context.unicode_text import is_valid, valid
 from wayfare.messages import Block, Message, Opaque, Text, Thinking, ToolCall, ToolResult
 from wayfare.transcript import (
     AsText,
@@ -36,7 +36,6 @@ from wayfare.transcript import (
     Stub,
 )
 
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 BlockOp = Preview | Stub | HeadTail | ShortInput | Silent | AsText
 MessageOp = BlockOp | DropBlocks | Omit | Clean | Reorder
 
@@ -109,7 +108,9 @@ def stand_in(
     """What a block shows once `op` is applied; `whole` says that it still shows its own text."""
     match op, block:
         case AsText(), ToolResult():
-            return Text(text=f"{op.lead}\n{block.text}")
+            told = all(isinstance(inner, Text) for inner in block.content)
+            rest = "" if told else f"\n[what is no text: {where.block(op.block)}]"
+            return Text(text=f"{op.lead}\n{block.text}{rest}")
         case Silent(), ToolResult():
             return _result(block, SILENT)
         case Preview(), ToolResult():
@@ -141,41 +142,33 @@ def _clean(block: Block, address: str) -> Block:
     that had one, where its exact characters stand."""
     match block:
         case Text():
-            return Text(text=_noted(block.text, address)) if _broken(block.text) else block
+            return Text(text=_noted(block.text, address)) if not is_valid(block.text) else block
         case ToolResult():
             content = tuple(_clean(inner, address) for inner in block.content)
-            id = _valid(block.call_id)
+            id = valid(block.call_id)
             return ToolResult(call_id=id, content=content, is_error=block.is_error)
         case ToolCall():
-            given = {_valid(k): _cleaned(v, address) for k, v in block.input.items()}
-            raw = _valid(block.arguments) if block.arguments is not None and not given else None
-            name = _valid(block.name)
-            return ToolCall(id=_valid(block.id), name=name, input=given, arguments=raw)
+            given = {valid(k): _cleaned(v, address) for k, v in block.input.items()}
+            raw = valid(block.arguments) if block.arguments is not None and not given else None
+            name = valid(block.name)
+            return ToolCall(id=valid(block.id), name=name, input=given, arguments=raw)
         case _:
             value = _cleaned(msgspec.to_builtins(msgspec.structs.replace(block, wire=None)), "")
             wire = _cleaned(block.wire, "") if block.wire is not None else None
             return msgspec.structs.replace(msgspec.convert(value, type(block)), wire=wire)
 
 
-def _valid(text: str) -> str:
-    return _SURROGATE.sub("\ufffd", text)
-
-
-def _broken(text: str) -> bool:
-    return _SURROGATE.search(text) is not None
-
-
 def _noted(text: str, address: str) -> str:
-    return f"{_valid(text)} [characters that are no valid Unicode; exact: {address}]"
+    return f"{valid(text)} [characters that are no valid Unicode; exact: {address}]"
 
 
 def _cleaned(value: Any, address: str) -> Any:
     """`value` with its strings cleaned, and noted where there is an address."""
     if isinstance(value, str):
-        return _noted(value, address) if address and _broken(value) else _valid(value)
+        return _noted(value, address) if address and not is_valid(value) else valid(value)
     if isinstance(value, dict):
         mapping = cast("dict[str, Any]", value)
-        return {_valid(k): _cleaned(v, address) for k, v in mapping.items()}
+        return {valid(k): _cleaned(v, address) for k, v in mapping.items()}
     if isinstance(value, list | tuple):
         return [_cleaned(v, address) for v in cast("Sequence[Any]", value)]
     return value

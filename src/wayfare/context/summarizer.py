@@ -388,7 +388,7 @@ def due(governor: Governor) -> bool:
     budget, load = governor.budget, governor.view.total
     over = governor.tokens > budget.limit_tokens or load.bytes > budget.limit_bytes
     over = over or (budget.limit_chars is not None and load.chars > budget.limit_chars)
-    if not over:
+    if not over and not governor.cut_is_due:
         return False
     try:
         return "digest" in governor.preview()

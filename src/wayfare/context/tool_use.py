@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, cast
 
+from wayfare.context.unicode_text import valid
 from wayfare.messages import ToolCall
 
 Kind = Literal["read", "write", "edit", "shell", "search", "fetch", "other"]
@@ -31,6 +32,7 @@ _PATH_KEYS: Final = (
 _COMMAND_KEYS: Final = ("command", "cmd")
 _MAIN_KEYS: Final = (*_PATH_KEYS, *_COMMAND_KEYS, "pattern", "query", "q", "url", "description")
 _MAIN_CHARS: Final = 80
+_LOOKED_AT_CHARS: Final = 2_000
 _PATCH_FILE: Final = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.M)
 _SHOWS_FILES: Final = re.compile(
     r"(?:^|[;&(\n\"'])\s*"
@@ -101,7 +103,7 @@ def _kind(call: ToolCall, path: str) -> Kind:
 def _shows_files(call: ToolCall, kind: Kind) -> bool:
     if kind == "shell":
         command = next((call.input[key] for key in _COMMAND_KEYS if key in call.input), "")
-        return bool(_SHOWS_FILES.search(_joined(command)[:2_000]))
+        return bool(_SHOWS_FILES.search(_joined(command)[:_LOOKED_AT_CHARS]))
     return kind in ("read", "search", "edit", "write")
 
 
@@ -135,5 +137,5 @@ def _joined(value: Any) -> str:
 
 
 def _line(value: Any) -> str:
-    line = " ".join(_joined(value).split())
+    line = valid(" ".join(_joined(value)[:_LOOKED_AT_CHARS].split()))
     return line if len(line) <= _MAIN_CHARS else line[: _MAIN_CHARS - 1] + "…"

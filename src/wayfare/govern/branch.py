@@ -84,7 +84,7 @@ class Branch:
 
     def _goes_on(self, messages: Sequence[Any]) -> bool:
         """Whether the host went on with the governed list instead of its own."""
-        if len(self.returned) == len(self.known) or len(messages) < len(self.returned):
+        if len(messages) < len(self.returned):
             return False
         if len(self.objects) != len(self.known) or not self.returned:
             return False

@@ -120,7 +120,10 @@ def _replaced(value: Any, holder: WireValue, key: str, content: Any) -> Any:
         inner: Any = mapping.get("content")
         if isinstance(inner, list):
             listed = cast("list[Any]", inner)
-            return {**mapping, "content": [_replaced(v, holder, key, content) for v in listed]}
+            found = [_replaced(v, holder, key, content) for v in listed]
+            # What did not change stays the very object: the next result is found by identity.
+            if any(new is not old for new, old in zip(found, listed, strict=True)):
+                return {**mapping, "content": found}
         return mapping
     return value
 

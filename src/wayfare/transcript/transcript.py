@@ -345,7 +345,8 @@ class Transcript:
 
 def _milliseconds(seconds: float) -> float:
     """A time as the log stores it: no digits that say nothing."""
-    return round(seconds, 3)
+    rounded = round(seconds, 3)
+    return int(rounded) if rounded == int(rounded) else rounded
 
 
 __all__ = ["HEAD", "Entered", "Resumed", "Transcript"]

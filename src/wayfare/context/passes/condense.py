@@ -199,7 +199,9 @@ class _Choice:
 def _edit(slots: Sequence[Slot], choice: _Chosen, room: tuple[int, int, int]) -> list[Edit]:
     gone = [at for at in range(len(slots)) if at not in choice.staying]
     saved = sum(slots[at].load.tokens for at in gone)
-    if saved <= room[0] / CHARS_A_TOKEN:
+    # A digest in the place of nothing but an older one has to be a much shorter one.
+    least = 1.0 if any(not slots[at].made for at in gone) else 2.0
+    if saved <= least * room[0] / CHARS_A_TOKEN:
         return []
     if (
         len(gone) == 1

@@ -6,11 +6,12 @@ take more than their share by themselves (the active request last, and only beyo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from wayfare.context.budget import Budget, Goal
 from wayfare.context.shortening import LONG_ARGUMENT_CHARS
+from wayfare.context.slot import Slot
 from wayfare.context.stubs import (
     Addresses,
     head_and_tail,
@@ -31,18 +32,41 @@ class _Cut(NamedTuple):
 
 
 def plan(
-    view: View, budget: Budget, goal: Goal, addresses: Addresses, *, preview_chars: int
+    view: View,
+    budget: Budget,
+    goal: Goal,
+    addresses: Addresses,
+    *,
+    preview_chars: int,
+    requests: bool | None = None,
 ) -> list[Edit]:
     """Cut the largest texts until the view is within the limit.
 
-    `preview_chars` is what stays of a result; 0 leaves its address alone.
+    Args:
+        view: What there is.
+        budget: Its numbers.
+        goal: Where to stop.
+        addresses: Where texts stand.
+        preview_chars: What stays of a result; 0 leaves its address alone.
+        requests: Whether the user's words that hold now may be cut though they are within their
+            share, when nothing else is left; by default where no preview stays.
     """
+    if requests is None:
+        requests = not preview_chars
     ops: list[Preview | ShortInput | HeadTail] = []
     left = view.total
+    others = [slot for slot in view if slot.entry not in view.active]
+    active = [
+        slot
+        for slot in view
+        if slot.entry in view.active
+        and (requests or slot.load.tokens > goal.limit.tokens * budget.request_share)
+    ]
     for cuts in (
         _results(view, addresses, preview_chars),
         _arguments(view, addresses),
-        _texts(view, budget, goal, addresses, preview_chars),
+        _texts(others, budget.request_share / 8, view.meter, goal, addresses, preview_chars),
+        _texts(active, budget.request_share / 2, view.meter, goal, addresses, preview_chars),
     ):
         for one in sorted(cuts, key=lambda c: -c.saved.tokens):
             if not goal.over(left):
@@ -92,25 +116,32 @@ def _arguments(view: View, addresses: Addresses) -> Iterator[_Cut]:
 
 
 def _texts(
-    view: View, budget: Budget, goal: Goal, addresses: Addresses, preview_chars: int
+    slots: Iterable[Slot],
+    share: float,
+    meter: Meter,
+    goal: Goal,
+    addresses: Addresses,
+    least_chars: int,
 ) -> Iterator[_Cut]:
-    most = max(int(goal.limit.tokens * budget.request_share), 1)
-    for slot in view:
-        is_request = slot.entry == view.active_request
-        # Only tokens can force a request that is within its share to be cut.
-        forced = not preview_chars and view.total.tokens > goal.limit.tokens
-        if slot.made or (is_request and slot.load.tokens <= most and not forced):
+    """Texts of these messages, cut to so large a share of the limit."""
+    for slot in slots:
+        if slot.made:
             continue
-        share = most / 2 if is_request else most / 8
+        taken = max(_share(slot.load, goal.limit), 1e-9)
         for at, block in enumerate(slot.message.blocks):
             number = slot.block_number(at)
             if not isinstance(block, Text) or number in slot.shortened:
                 continue
-            chars = int(len(block.text) * share / max(slot.load.tokens, 1))
-            chars = max(chars, preview_chars, 200)
+            chars = max(int(len(block.text) * share / taken), least_chars, 200)
             shown = head_and_tail(block.text, addresses.entry(slot.entry), chars)
-            load = saved(view.meter, block.text, shown)
-            yield _Cut(
-                HeadTail(slot.entry, number, chars),
-                load,
-            )
+            load = saved(meter, block.text, shown)
+            yield _Cut(HeadTail(slot.entry, number, chars), load)
+
+
+def _share(load: Load, limit: Load) -> float:
+    """The share of the limit that a load takes, in the unit that is scarcest."""
+    return max(
+        load.tokens / max(limit.tokens, 1),
+        load.chars / max(limit.chars, 1),
+        load.bytes / max(limit.bytes, 1),
+    )

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from wayfare.context.budget import Budget
+from wayfare.context.groups import open_step
 from wayfare.context.slot import Slot
 from wayfare.context.stubs import result_text
 from wayfare.context.view import View
@@ -34,11 +35,16 @@ class _Found:
 
 def plan(view: View, budget: Budget, start: int) -> list[Edit]:
     """Offloads among the results from position `start` on."""
-    found = [f for slot in view.slots(start) for f in _results(view, slot)]
+    slots = view.slots(start)
+    # Only what is unread together is a batch; results that came with their replies are none.
+    unread = {slot.entry for slot in slots[open_step(slots) :]}
+    found = [f for slot in slots for f in _results(view, slot)]
     large = [f for f in found if _is_large(f, budget)]
-    rest = sorted((f for f in found if f not in large), key=lambda f: (f.of_files, -f.chars))
+    batch = [f for f in found if f.entry in unread]
+    rest = sorted((f for f in batch if f not in large), key=lambda f: (f.of_files, -f.chars))
     batch_tokens = int(budget.window_tokens * budget.batch_window_share)
-    chars = sum(f.chars for f in rest) + len(large) * budget.shown_chars
+    previews = sum(1 for f in batch if f in large)
+    chars = sum(f.chars for f in rest) + previews * budget.shown_chars
     tokens = sum(f.tokens for f in rest)
     for one in rest:
         if chars <= budget.batch_chars and tokens <= batch_tokens:

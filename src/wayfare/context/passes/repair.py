@@ -12,7 +12,13 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from wayfare.context.groups import Group, groups
-from wayfare.context.invariants import blank_blocks, is_empty, results_first, silent_results
+from wayfare.context.invariants import (
+    blank_blocks,
+    is_empty,
+    results_first,
+    silent_results,
+    trailing_reasoning,
+)
 from wayfare.context.slot import Slot
 from wayfare.context.unicode_text import has_surrogates
 from wayfare.context.view import View
@@ -112,6 +118,11 @@ def _blanks(members: Sequence[Slot]) -> Iterator[Edit]:
         if blanks:
             numbers = tuple(slot.block_number(at) for at in blanks)
             yield _edit("a blank text block", DropBlocks(slot.entry, numbers))
+        trailing = trailing_reasoning(message, blanks)
+        if trailing:
+            numbers = tuple(slot.block_number(at) for at in trailing)
+            reason = "reasoning at the end of a message"
+            yield Edit(by="signed", reason=reason, ops=(DropBlocks(slot.entry, numbers),))
 
 
 def _pairs(group: Group, slots: Sequence[Slot]) -> Iterator[Edit]:

@@ -21,12 +21,16 @@ def plan(view: View, budget: Budget) -> list[Edit]:
     if budget.snip_messages is None or len(view) <= budget.snip_messages:
         return []
     slots = view.slots()
+    # Messages of ours are no messages of the conversation: a note must not call for a snip.
+    if sum(1 for slot in slots if not slot.made) <= budget.snip_messages:
+        return []
     head = _boundary(slots, budget.snip_head_messages, later=True)
     tail = _boundary(slots, len(slots) - budget.snip_tail_messages, later=False)
     middle = slots[head:tail]
     words = users_words(view, middle, room_tokens=0)
     keep = tuple(slot.entry for slot in middle if slot.entry in words.entries)
-    if len(middle) - len(keep) < 2:
+    fresh = [slot for slot in middle if not slot.made and slot.entry not in words.entries]
+    if not fresh or len(middle) - len(keep) < 2:
         return []
     op = Collapse(
         middle[0].entry,
