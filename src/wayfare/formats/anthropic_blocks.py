@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final, cast
 
-from wayfare.formats.found_text import found_text
+from wayfare.formats.content import BlockReaders, read_blocks, read_text
 from wayfare.messages import (
     Block,
     Media,
@@ -23,31 +23,7 @@ NAME: Final = "anthropic"
 
 def read_content(content: object) -> tuple[Block, ...]:
     """The blocks of a `content`: a string, a list, or nothing."""
-    if isinstance(content, str):
-        return (Text(text=content),) if content else ()
-    if not isinstance(content, list | tuple):
-        return ()
-    return tuple([read_block(value) for value in cast(Sequence[object], content)])
-
-
-def read_block(value: object) -> Block:
-    """One block. What is not understood becomes an `Opaque` that holds it."""
-    if isinstance(value, str):
-        return Text(text=value)
-    if not isinstance(value, Mapping):
-        return Opaque(kind=type(value).__name__)
-    wire = cast(WireValue, value)
-    kind = wire.get("type")
-    if isinstance(kind, str):
-        reader = _READERS.get(kind)
-        if reader is not None and (block := reader(wire)) is not None:
-            return block
-    return Opaque(kind=str(kind), text=found_text(wire), wire=wire)
-
-
-def _text(wire: WireValue) -> Block | None:
-    text = wire.get("text")
-    return Text(text=text, wire=wire) if isinstance(text, str) else None
+    return read_blocks(content, _READERS)
 
 
 def _thinking(wire: WireValue) -> Block | None:
@@ -117,8 +93,8 @@ def _document(wire: WireValue) -> Block | None:
     )
 
 
-_READERS: Mapping[str, Callable[[WireValue], Block | None]] = {
-    "text": _text,
+_READERS: BlockReaders = {
+    "text": read_text,
     "thinking": _thinking,
     "redacted_thinking": _redacted,
     "tool_use": _tool_use,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, cast
 
-from wayfare.formats.found_text import found_text
+from wayfare.formats.content import BlockReaders, read_blocks, read_text
 from wayfare.formats.openai_calls import marked, media_url, read_media
 from wayfare.messages import Block, Media, Opaque, Text, ToolResult, WireValue
 
@@ -14,30 +14,7 @@ NAME: Final = "openai-chat"
 
 def read_content(content: object) -> tuple[Block, ...]:
     """The blocks of a `content`: a string, a list of parts, or nothing."""
-    if isinstance(content, str):
-        return (Text(text=content),) if content else ()
-    if not isinstance(content, list | tuple):
-        return ()
-    return tuple([_read_part(part) for part in cast(Sequence[object], content)])
-
-
-def _read_part(value: object) -> Block:
-    if isinstance(value, str):
-        return Text(text=value)
-    if not isinstance(value, Mapping):
-        return Opaque(kind=type(value).__name__)
-    wire = cast(WireValue, value)
-    kind = wire.get("type")
-    if isinstance(kind, str):
-        reader = _READERS.get(kind)
-        if reader is not None and (block := reader(wire)) is not None:
-            return block
-    return Opaque(kind=str(kind), text=found_text(wire), wire=wire)
-
-
-def _text(wire: WireValue) -> Block | None:
-    text = wire.get("text")
-    return Text(text=text, wire=wire) if isinstance(text, str) else None
+    return read_blocks(content, _READERS)
 
 
 def _image(wire: WireValue) -> Block | None:
@@ -70,8 +47,8 @@ def _file(wire: WireValue) -> Block | None:
     return read_media("document", content, wire)
 
 
-_READERS: Mapping[str, Callable[[WireValue], Block | None]] = {
-    "text": _text,
+_READERS: BlockReaders = {
+    "text": read_text,
     "image_url": _image,
     "input_audio": _audio,
     "file": _file,

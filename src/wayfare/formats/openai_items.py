@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, cast
 
+from wayfare.formats.content import BlockReaders, read_block, read_blocks, read_text
 from wayfare.formats.found_text import found_text
 from wayfare.formats.openai_calls import (
     marked,
@@ -33,32 +34,9 @@ _CALL_INPUT: Final = ("action", "operation", "arguments")
 
 def read_content(content: object) -> tuple[Block, ...]:
     """The blocks of a `content` or `output`: a string, a list of parts, one part, or nothing."""
-    if isinstance(content, str):
-        return (Text(text=content),) if content else ()
     if isinstance(content, Mapping):
-        return (_read_part(cast(WireValue, content)),)
-    if not isinstance(content, list | tuple):
-        return ()
-    return tuple([_read_part(part) for part in cast(Sequence[object], content)])
-
-
-def _read_part(value: object) -> Block:
-    if isinstance(value, str):
-        return Text(text=value)
-    if not isinstance(value, Mapping):
-        return Opaque(kind=type(value).__name__)
-    wire = cast(WireValue, value)
-    kind = wire.get("type")
-    if isinstance(kind, str):
-        reader = _READERS.get(kind)
-        if reader is not None and (block := reader(wire)) is not None:
-            return block
-    return Opaque(kind=str(kind), text=found_text(wire), wire=wire)
-
-
-def _text(wire: WireValue) -> Block | None:
-    text = wire.get("text")
-    return Text(text=text, wire=wire) if isinstance(text, str) else None
+        return (read_block(cast(WireValue, content), _READERS),)
+    return read_blocks(content, _READERS)
 
 
 def _image(wire: WireValue) -> Block | None:
@@ -72,10 +50,10 @@ def _file(wire: WireValue) -> Block | None:
     return read_media("document", content or wire.get("file_url"), wire)
 
 
-_READERS: Mapping[str, Callable[[WireValue], Block | None]] = {
-    "input_text": _text,
-    "output_text": _text,
-    "text": _text,
+_READERS: BlockReaders = {
+    "input_text": read_text,
+    "output_text": read_text,
+    "text": read_text,
     "input_image": _image,
     "computer_screenshot": _image,
     "input_file": _file,
