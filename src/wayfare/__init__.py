@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from wayfare.agent.tools import tool as tool
     from wayfare.context.budget import Budget as Budget
     from wayfare.context.pipeline import Governor as Governor
-    from wayfare.govern import Governed as Governed
-    from wayfare.govern import govern as govern
-    from wayfare.govern import govern_async as govern_async
+    from wayfare.host import Governed as Governed
+    from wayfare.host import govern as govern
+    from wayfare.host import govern_async as govern_async
     from wayfare.memory.memory_store import MemoryStore as MemoryStore
     from wayfare.session.agent import Agent as Agent
     from wayfare.session.session import Session as Session
@@ -24,7 +24,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "Agent": "wayfare.session.agent",
     "Budget": "wayfare.context.budget",
-    "Governed": "wayfare.govern",
+    "Governed": "wayfare.host",
     "Governor": "wayfare.context.pipeline",
     "MemoryStore": "wayfare.memory.memory_store",
     "Registry": "wayfare.agent.tools",
@@ -32,8 +32,8 @@ _HOMES = {
     "Tool": "wayfare.agent.tools",
     "ToolContext": "wayfare.agent.tools",
     "ToolOutput": "wayfare.agent.tools",
-    "govern": "wayfare.govern",
-    "govern_async": "wayfare.govern",
+    "govern": "wayfare.host",
+    "govern_async": "wayfare.host",
     "tool": "wayfare.agent.tools",
 }
 """Where each public name lives; it is imported when it is first asked for, so that importing

@@ -18,7 +18,7 @@ from tests.cli.starting import written as write_recording
 
 from wayfare.cli.app import run
 from wayfare.context.budget import Budget
-from wayfare.replay.recording import read_recordings
+from wayfare.replay.reading import read_recordings
 from wayfare.replay.replay import Replay
 from wayfare.session import run_sync
 

@@ -11,7 +11,6 @@ import pytest
 from anthropic.types import Message as AnthropicMessage
 from openai.types.chat import ChatCompletionMessage
 
-import wayfare
 from wayfare import Governed, govern, govern_async
 from wayfare.context.budget import Budget
 from wayfare.errors import CannotFit
@@ -265,8 +264,3 @@ def test_a_budget_of_ones_own(tmp_path: Path) -> None:
     budget = Budget.classic(limit_chars=10_000)
     governed = govern(anthropic_list(30), budget=budget, root=tmp_path)
     assert len(json.dumps(governed)) < 15_000
-
-
-def test_the_module_and_the_function_of_one_name() -> None:
-    assert callable(wayfare.govern)
-    assert wayfare.govern([{"role": "user", "content": "hi"}], root=None)

@@ -20,7 +20,7 @@ from wayfare.formats import codec
 from wayfare.messages import Message, Text, ToolCall, ToolResult
 from wayfare.providers.script import recorded_replies
 from wayfare.replay.reachable import reachable
-from wayfare.replay.recording import read_recordings
+from wayfare.replay.reading import read_recordings
 from wayfare.transcript import MessageEntry
 
 pytestmark = pytest.mark.anyio

@@ -19,7 +19,8 @@ from wayfare.cli.replay_progress import ReplayProgress, replay_progress
 from wayfare.clock import SystemClock
 from wayfare.context.budget import Budget
 from wayfare.errors import ConfigError, LeaseHeld, RecordingError, WayfareError, WriteFailed
-from wayfare.replay.recording import Problem, Recording, read_recordings
+from wayfare.replay.reading import read_recordings
+from wayfare.replay.recording import Problem, Recording
 from wayfare.replay.replay import Replay, Result
 from wayfare.session import RESULTS, TRANSCRIPTS, run_sync
 

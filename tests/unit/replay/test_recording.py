@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayfare.errors import RecordingError
-from wayfare.replay.recording import Recording, read_recordings
+from wayfare.replay.reading import read_recordings
+from wayfare.replay.recording import Recording
 
 USER = {"role": "user", "content": "hello"}
 REPLY = {"role": "assistant", "content": "hi"}

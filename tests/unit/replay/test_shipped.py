@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from wayfare.replay.recording import read_recordings
+from wayfare.replay.reading import read_recordings
 
 FOLDER = Path(__file__).parents[3] / "recordings"
 FILES = sorted(path for path in FOLDER.iterdir() if path.suffix in (".json", ".traj"))

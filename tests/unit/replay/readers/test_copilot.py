@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from wayfare.replay.recording import read_recordings
+from wayfare.replay.reading import read_recordings
 
 
 def event(kind: str, **payload: Any) -> dict[str, Any]:

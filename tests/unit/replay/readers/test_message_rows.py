@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from wayfare.replay.recording import read_recordings
+from wayfare.replay.reading import read_recordings
 
 
 def test_messages_in_lines_are_one_session(tmp_path: Path) -> None:

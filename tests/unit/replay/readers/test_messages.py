@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from wayfare.replay.recording import Recording, read_recordings
+from wayfare.replay.reading import read_recordings
+from wayfare.replay.recording import Recording
 
 CALL = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
 CHAT: list[dict[str, Any]] = [

@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from wayfare.replay.recording import Recording, read_recordings
+from wayfare.replay.reading import read_recordings
+from wayfare.replay.recording import Recording
 
 
 def read(folder: Path, value: Any) -> Recording:

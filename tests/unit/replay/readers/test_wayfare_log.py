@@ -9,7 +9,8 @@ from typing import Any
 from wayfare.clock import MovableClock
 from wayfare.formats import codec
 from wayfare.messages import Origin, user
-from wayfare.replay.recording import Recording, read_recordings
+from wayfare.replay.reading import read_recordings
+from wayfare.replay.recording import Recording
 from wayfare.session import Places, file_transcript
 from wayfare.transcript import Collapse, Edit
 

@@ -15,9 +15,9 @@ from wayfare.context.pipeline import Prepared
 from wayfare.context.recovery import Ladder
 from wayfare.errors import LeaseHeld, NotFound, PromptTooLong
 from wayfare.events import Watched, ignore
-from wayfare.govern.branch import Branch
-from wayfare.govern.plain import chained, plain, usage_from
-from wayfare.govern.running import run_anywhere
+from wayfare.host.branch import Branch
+from wayfare.host.plain import chained, plain, usage_from
+from wayfare.host.running import run_anywhere
 from wayfare.session import RESULTS, TRANSCRIPTS, Places, file_transcript, governed, read_address
 from wayfare.store import Ref
 from wayfare.tokens import TokenMeter

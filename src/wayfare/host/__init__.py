@@ -10,16 +10,14 @@ For a loop that lives longer, `Governed` holds the conversation and takes usage 
 from __future__ import annotations
 
 import atexit
-import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import Any, Final
 
 from wayfare.context.budget import Budget
-from wayfare.govern.governed import Governed
+from wayfare.host.governed import Governed
 
 __all__ = ["Governed", "govern", "govern_async"]
 
@@ -91,7 +89,7 @@ def _kept(
     session: str,
 ) -> Governed:
     """The open conversation this list belongs to."""
-    from wayfare.govern.plain import chained, plain
+    from wayfare.host.plain import chained, plain
 
     place = None if root is None else str(Path(root).resolve())
     first = session or (chained(b"", plain(messages[0])) if messages else b"")
@@ -119,13 +117,3 @@ def _kept(
 def _close_all() -> None:
     while _open:
         _open.popitem()[1].close()
-
-
-class _Callable(ModuleType):
-    """`wayfare.govern` names this module and the function it is about: calling it calls that."""
-
-    def __call__(self, messages: Sequence[Any], **options: Any) -> list[Any]:
-        return govern(messages, **options)
-
-
-sys.modules[__name__].__class__ = _Callable

@@ -8,7 +8,7 @@ from typing import Any
 
 from wayfare.context.pipeline import Governor
 from wayfare.formats import codec
-from wayfare.govern.plain import chained, plain
+from wayfare.host.plain import chained, plain
 from wayfare.messages import Message
 from wayfare.model import Usage
 from wayfare.transcript import MessageEntry
