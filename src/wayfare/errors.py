@@ -34,6 +34,7 @@ A failure the model can act on is never raised: it is a tool result with `is_err
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TypedDict, Unpack
 
 
 class WayfareError(Exception):
@@ -57,6 +58,16 @@ class RecordingError(WayfareError):
         self.path = path
         self.line = line
         self.reason = reason
+
+
+class Whence(TypedDict, total=False):
+    """Where a failed model call went, as far as it is known."""
+
+    provider: str
+    status: int | None
+    """HTTP status."""
+    request_id: str | None
+    """The provider's own name for the request, to quote to its support."""
 
 
 class ModelError(WayfareError):
@@ -83,31 +94,17 @@ class ModelUnreachable(ModelError):
     """
 
     def __init__(
-        self,
-        message: str,
-        *,
-        retry_after_seconds: float | None = None,
-        provider: str = "",
-        status: int | None = None,
-        request_id: str | None = None,
+        self, message: str, *, retry_after_seconds: float | None = None, **whence: Unpack[Whence]
     ) -> None:
-        super().__init__(message, provider=provider, status=status, request_id=request_id)
+        super().__init__(message, **whence)
         self.retry_after_seconds = retry_after_seconds
 
 
 class ModelTimeout(ModelError):
     """Nothing arrived for `timeout_seconds`."""
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        timeout_seconds: float,
-        provider: str = "",
-        status: int | None = None,
-        request_id: str | None = None,
-    ) -> None:
-        super().__init__(message, provider=provider, status=status, request_id=request_id)
+    def __init__(self, message: str, *, timeout_seconds: float, **whence: Unpack[Whence]) -> None:
+        super().__init__(message, **whence)
         self.timeout_seconds = timeout_seconds
 
 
@@ -115,15 +112,9 @@ class ModelRateLimited(ModelError):
     """Too many requests; `retry_after_seconds` is None when the provider names no time."""
 
     def __init__(
-        self,
-        message: str,
-        *,
-        retry_after_seconds: float | None = None,
-        provider: str = "",
-        status: int | None = None,
-        request_id: str | None = None,
+        self, message: str, *, retry_after_seconds: float | None = None, **whence: Unpack[Whence]
     ) -> None:
-        super().__init__(message, provider=provider, status=status, request_id=request_id)
+        super().__init__(message, **whence)
         self.retry_after_seconds = retry_after_seconds
 
 
@@ -140,11 +131,9 @@ class ModelRefused(ModelError):
         *,
         body: object = None,
         repairable: bool = False,
-        provider: str = "",
-        status: int | None = None,
-        request_id: str | None = None,
+        **whence: Unpack[Whence],
     ) -> None:
-        super().__init__(message, provider=provider, status=status, request_id=request_id)
+        super().__init__(message, **whence)
         self.body = body
         self.repairable = repairable
 
@@ -166,11 +155,9 @@ class PromptTooLong(ModelError):
         *,
         sent_tokens: int | None = None,
         limit_tokens: int | None = None,
-        provider: str = "",
-        status: int | None = None,
-        request_id: str | None = None,
+        **whence: Unpack[Whence],
     ) -> None:
-        super().__init__(message, provider=provider, status=status, request_id=request_id)
+        super().__init__(message, **whence)
         self.sent_tokens = sent_tokens
         self.limit_tokens = limit_tokens
 
@@ -188,11 +175,9 @@ class OutputTooLarge(ModelError):
         output_limit_tokens: int | None = None,
         sent_tokens: int | None = None,
         limit_tokens: int | None = None,
-        provider: str = "",
-        status: int | None = None,
-        request_id: str | None = None,
+        **whence: Unpack[Whence],
     ) -> None:
-        super().__init__(message, provider=provider, status=status, request_id=request_id)
+        super().__init__(message, **whence)
         self.output_limit_tokens = output_limit_tokens
         self.sent_tokens = sent_tokens
         self.limit_tokens = limit_tokens
