@@ -127,23 +127,32 @@ def facts(seed: int) -> list[Planted]:
 
 
 def forgetful(known: Sequence[Planted]) -> Callable[[Request], str]:
-    """A summarizer that forgets every other fact it is shown."""
+    """A summarizer that forgets every other fact it is shown, those from the log among them."""
 
     def write(request: Request) -> str:
-        return _written(known, request.messages[0].text)
+        shown = request.messages[0].text
+        listed = shown.partition("<facts>\n")[2].partition("\n</facts>")[0]
+        lines = [line for line in listed.splitlines() if line.startswith("- ")]
+        return _written(known, shown, lines)
 
     return write
 
 
-def _written(known: Sequence[Planted], seen: str) -> str:
+def _written(known: Sequence[Planted], seen: str, listed: Sequence[str] = ()) -> str:
     lines: dict[str, list[str]] = {heading: [] for heading in _HEADINGS.values()}
     lines |= {"State of work": ["- under way"], "Open questions": ["-"]}
     for fact in known:
-        kept = hashlib.sha256(f"{fact.text}{len(seen)}".encode()).digest()[0] % 2
-        if kept and fact.text in seen:
+        if fact.text in seen and _kept(fact.text, seen):
             lines[_HEADINGS[fact.kind]].append(f"- {fact.text}")
+    for line in listed:
+        if _kept(line, seen) and not any(fact.text in line for fact in known):
+            lines["State of work"].append(line)
     text = "\n".join(f"## {title}\n" + "\n".join(own or ["-"]) for title, own in lines.items())
     return f"<summary>\n{text}\n</summary>"
+
+
+def _kept(fact: str, seen: str) -> bool:
+    return hashlib.sha256(f"{fact}{len(seen)}".encode()).digest()[0] % 2 == 1
 
 
 def laid_in(recording: Recording, known: Sequence[Planted]) -> list[list[Message]]:

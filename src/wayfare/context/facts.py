@@ -2,7 +2,9 @@
 
 It holds what a digest needs and what a summary must not lose: what the user asked, files read and
 written, commands and how they ended, errors that stand, open todo items, the names in use, what
-the user laid down and the figures the user gave, what the assistant concluded, its last words. Bounded: the oldest of each kind makes room, its entry stays in the log.
+the user laid down and the figures the user gave, what the assistant concluded, what it said directly
+after an error or a question, its last words. Bounded: the oldest of each kind makes room, its entry
+stays in the log.
 """
 
 from __future__ import annotations
@@ -87,10 +89,12 @@ class Ledger:
         self.rules: OrderedDict[str, Said] = OrderedDict()
         self.figures: OrderedDict[str, Said] = OrderedDict()
         self.conclusions: OrderedDict[str, Said] = OrderedDict()
+        self.remarks: OrderedDict[str, Said] = OrderedDict()
         self.todos: tuple[Mapping[str, Any], ...] = ()
         self.last_words: Said | None = None
         self.active_words = ""
         self._step = 0
+        self._wants_remark = False
 
     def add(self, entered: Entered) -> None:
         """Take note of one message."""
@@ -102,10 +106,12 @@ class Ledger:
                 for sentence in statements.conclusions(message.text):
                     said = Said(entry=entered.id, text=sentence)
                     _put(self.conclusions, sentence, said, _STATEMENTS_KEPT)
+                self._remark(message.text, entered.id)
                 self._names(message.text)
             for call in message.calls:
                 self._call(call, entered.id)
             return
+        self._wants_remark = any(result.is_error for result in message.results)
         for result in message.results:
             self._result(result, entered.id)
         if message.origin is Origin.USER:
@@ -119,6 +125,15 @@ class Ledger:
             _put(self.requests, entered.id, _said(entered.id, message.text), _REQUESTS_KEPT)
             self._names(message.text)
             self._laid_down(message.text, entered.id)
+            if statements.is_question(message.text):
+                self._wants_remark = True
+
+    def _remark(self, text: str, entry: int) -> None:
+        """What is said directly after an error or a question: a cure, a choice."""
+        sentence = statements.remark(text) if self._wants_remark else ""
+        self._wants_remark = False
+        if sentence and sentence not in self.conclusions:
+            _put(self.remarks, sentence, Said(entry=entry, text=sentence), _STATEMENTS_KEPT)
 
     def _laid_down(self, text: str, entry: int) -> None:
         for sentence in statements.directives(text):

@@ -1,12 +1,13 @@
 """Must-keep facts: what a summary may not lose, taken from the log in code.
 
 User directives as quotations with their entry, paths written, errors that stand, figures and
-identifiers the user gave, open todo items, what the assistant concluded. What a summary misses is
+identifiers the user gave, open todo items, what the assistant concluded or said of an error. What a summary misses is
 put behind it as it stands in the log; what has no room there is still had by its address.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -23,27 +24,29 @@ _TITLES: Final = {
     "conclusion": "The assistant concluded:",
 }
 _SHARES: Final = {
-    "rule": 0.4,
+    "rule": 0.3,
     "todo": 0.15,
     "error": 0.1,
     "figure": 0.15,
     "path": 0.15,
-    "conclusion": 0.1,
+    "conclusion": 0.15,
 }
-"""Of the room, as much each kind may take before the others had their turn."""
+"""Of the room, as much each kind may take; what one leaves is shared the same way by the others."""
+_ENDED: Final = re.compile(r"exit(?:ed)?(?: with)?(?: code| status)?:?\s*-?\d+", re.I)
 _LEAST_SHARE_ALIKE: Final = 0.6
 """A line says a fact in other words when it holds so much of the fact's words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """One fact: its kind, the words that say it, the shortest text whose presence keeps it, and
-    the entry that holds it (0: the ledger alone)."""
+    """One fact: its kind, the words that say it, the shortest text whose presence keeps it, the
+    entry that holds it (0: the ledger alone), and whether it finds room only after the others."""
 
     kind: str
     text: str
     probe: str
     entry: int = 0
+    later: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,22 +73,35 @@ def must_keep(ledger: Ledger) -> tuple[Fact, ...]:
 def _facts(ledger: Ledger) -> Iterator[Fact]:
     newest_first = reversed(ledger.rules.values())
     for rule in sorted(newest_first, key=lambda said: -statements.strength(said.text)):
-        yield Fact(kind="rule", text=f'"{rule.text}"', probe=rule.text, entry=rule.entry)
+        later = statements.in_passing(rule.text)
+        yield Fact(
+            kind="rule", text=f'"{rule.text}"', probe=rule.text, entry=rule.entry, later=later
+        )
     for todo in ledger.todos:
         content = str(todo.get("content", todo.get("text", ""))).strip()
         status = str(todo.get("status", "?"))
         if content and status not in ("completed", "done", "cancelled"):
             yield Fact(kind="todo", text=f"[{status}] {content}", probe=content)
     for error in reversed(ledger.errors.values()):
-        text = f"{error.use[:80]}: {error.text}"
-        yield Fact(kind="error", text=text, probe=error.text[:80] or error.use, entry=error.entry)
+        text, probe = f"{error.use[:80]}: {error.text}", error.text[:80] or error.use
+        later = _bare(error.text)
+        yield Fact(kind="error", text=text, probe=probe, entry=error.entry, later=later)
     for figure, around in reversed(ledger.figures.items()):
-        yield Fact(kind="figure", text=f'"{around.text}"', probe=figure, entry=around.entry)
+        text, later = f'"{around.text}"', not statements.given(figure, around.text)
+        yield Fact(kind="figure", text=text, probe=figure, entry=around.entry, later=later)
     for file in reversed(ledger.files.values()):
         if file.written:
             yield Fact(kind="path", text=file.path, probe=file.path, entry=file.written)
     for said in reversed(ledger.conclusions.values()):
         yield Fact(kind="conclusion", text=f'"{said.text}"', probe=said.text, entry=said.entry)
+    for said in reversed(ledger.remarks.values()):
+        text = f'"{said.text}"'
+        yield Fact(kind="conclusion", text=text, probe=said.text, entry=said.entry, later=True)
+
+
+def _bare(error: str) -> bool:
+    """Whether an error says no more than how a command ended: a search without a hit, mostly."""
+    return len(error) < 60 and _ENDED.search(error) is not None
 
 
 def holds(text: str, fact: Fact) -> bool:
@@ -132,17 +148,34 @@ def words(text: str) -> list[str]:
 def listed(facts: Sequence[Fact], *, room_chars: int) -> tuple[str, tuple[Fact, ...]]:
     """The facts as text by kind, with their entries, within so many characters, and those that
     found room. Two facts of the same words share a line."""
-    waiting = {kind: [fact for fact in facts if fact.kind == kind] for kind in _TITLES}
     taken: dict[str, list[Fact]] = {kind: [] for kind in _TITLES}
     lines: dict[str, list[str]] = {kind: [] for kind in _TITLES}
-    left = room_chars
-    for shares in (_SHARES, dict.fromkeys(_TITLES, 1.0)):
-        for kind, own in waiting.items():
-            room = min(int(room_chars * shares[kind]), left)
-            used = _take(own, taken[kind], lines[kind], room)
-            left -= used
+    for later in (False, True):
+        waiting = {
+            kind: [fact for fact in facts if fact.kind == kind and fact.later == later]
+            for kind in _TITLES
+        }
+        room_chars = _share_out(waiting, taken, lines, room_chars)
     text = "\n".join("\n".join([_TITLES[kind], *own]) for kind, own in lines.items() if own)
     return text, tuple(fact for own in taken.values() for fact in own)
+
+
+def _share_out(
+    waiting: dict[str, list[Fact]],
+    taken: dict[str, list[Fact]],
+    lines: dict[str, list[str]],
+    left: int,
+) -> int:
+    """Let each kind take its share, until nothing more fits; returns the room left."""
+    used = 1
+    while used:
+        used, room = 0, left
+        whole = sum(_SHARES[kind] for kind, own in waiting.items() if own)
+        for kind, own in waiting.items():
+            share = min(int(room * _SHARES[kind] / whole), left) if own else 0
+            took = _take(own, taken[kind], lines[kind], share)
+            used, left = used + took, left - took
+    return left
 
 
 def _take(waiting: list[Fact], taken: list[Fact], lines: list[str], room_chars: int) -> int:

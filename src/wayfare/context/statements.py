@@ -14,6 +14,7 @@ from typing import Final
 _LOOKED_AT_CHARS: Final = 4_000
 """How much of a long text is looked at from each end: pasted logs hold numbers by the thousand."""
 _LONGEST_CHARS: Final = 300
+_LEAST_REMARK_CHARS: Final = 12
 _SENTENCE: Final = re.compile(r"[^\n。！？!?]+?(?:[。！？]|[.!?](?=\s|$)|$|(?=\n))", re.M)
 _DIRECTIVE: Final = re.compile(
     r"\b(?:must|always|never|do not|don't|only|should|shall|have to|need to|make sure|ensure|"
@@ -40,7 +41,8 @@ _STANDS: Final = re.compile(
 )
 _CONCLUSION: Final = re.compile(
     r"\b(?:decided|decision|we chose|i chose|chosen|agreed|root cause|the cause|caused by|because|"
-    r"cured by|fixed by|the fix|fixed it|solved by|the solution|turned out|works now|workaround)\b"
+    r"cured by|fixed by|the fix|fixed it|solved by|resolved by|the solution|turned out|workaround|"
+    r"(?:works?|pass(?:es)?|builds?|runs?) (?:now|again)|(?:go|going|went) with|settled? on|opt(?:ed)? for)\b"
     r"|决定|原因是|根因|解决办法|修复了|已修复|改为",
     re.I,
 )
@@ -49,6 +51,12 @@ _FIGURE: Final = re.compile(
     r"\d[\d,_]*(?:\.\d+)?\s?(?:%|[kMGT]?i?B|ms|s|seconds?|minutes?|hours?|days?|tokens?|px|requests?|"
     r"rows?|users?|files?|lines?|times|€|EUR|USD)(?![\w])|\d{2,})(?![\w])"
 )
+_INTENT: Final = re.compile(
+    r"^\W*(?:let me|let['’]?s|i['’]?ll|i will|i['’]?m going|i am going|i need to|now|first|next|"
+    r"sorry|thanks?|thank you|great|perfect|got it|sure|ok(?:ay)?|noted|我来|让我|接下来|现在)\b",
+    re.I,
+)
+_PASTED: Final = re.compile(r"^\s*(?:[+\-@|>]|at\s+\S)")
 _FENCED: Final = re.compile(r"```.*?(?:```|\Z)", re.S)
 
 
@@ -82,6 +90,13 @@ def strength(directive: str) -> int:
     return 1 if _STANDS.match(directive) else 0
 
 
+def in_passing(directive: str) -> bool:
+    """Whether a directive is talk of the moment ("hm, we need to …"), not laid down for later."""
+    if strength(directive):
+        return False
+    return "?" in directive or _TALKS.match(directive) is not None
+
+
 def conclusions(text: str) -> Iterator[str]:
     """Sentences that say what was decided or what cured an error, in order."""
     if not _CONCLUSION.search(text):
@@ -89,6 +104,26 @@ def conclusions(text: str) -> Iterator[str]:
     for sentence in sentences(text):
         if _CONCLUSION.search(sentence):
             yield sentence
+
+
+def remark(text: str) -> str:
+    """The first sentence that says something of what went before, not what is to be done next;
+    empty where there is none."""
+    found = (one for one in sentences(text) if not _INTENT.search(one) and not one.endswith(":"))
+    return next((one for one in found if len(one) >= _LEAST_REMARK_CHARS), "")
+
+
+def is_question(text: str) -> bool:
+    """Whether a short text asks something."""
+    text = text.strip()
+    return len(text) <= _LONGEST_CHARS and text.endswith(("?", "？"))
+
+
+def given(figure: str, around: str) -> bool:
+    """Whether a figure was said by itself: not a part of a path, of a pasted trace or of a diff."""
+    if _PASTED.match(around):
+        return False
+    return any(figure in word and "/" not in word and "\\" not in word for word in around.split())
 
 
 def figures(text: str) -> Iterator[tuple[str, str]]:

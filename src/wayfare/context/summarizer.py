@@ -51,6 +51,7 @@ _FULL_SHARE: Final = 0.8
 """Of the limit, as much a compacted request takes at most with what is restored."""
 _LEAST_REPLACED_TOKENS: Final = 150
 _CHARS_A_TOKEN: Final = 3
+_MOST_CHARS_A_TOKEN: Final = 5
 _SHARED: Final = ("permission mode", "instructions", "recent files")
 """Sources that say the same to a sub-agent as to the session."""
 
@@ -240,7 +241,9 @@ class Summarizer:
         facts = must_keep(governor.ledger)
         lost = missing(facts, f"{shown}\n{summary.prose}")
         spare = int(gone * 0.9) - meter.text(summary.prose)
-        facts_tokens = max(min(int(budget.share(FACTS_SHARE) / ratio), spare), 0)
+        # What the prose leaves of its share goes to the facts it lacks.
+        both = int(budget.share(PROSE_SHARE + FACTS_SHARE) / ratio) - meter.text(summary.prose)
+        facts_tokens = max(min(both, spare), 0)
         added_text, added = behind(governor, lost, facts_tokens)
         room = self._restore_room(governor, span, spare - meter.text(added_text), ratio)
         restored = await self.restorer.restored(
@@ -416,10 +419,15 @@ def behind(
         identifier_chars=min(budget.identifier_chars, chars // 8),
     )
     names = "\n".join(name_index(governor.ledger, room)) if index else ""
-    text, taken = listed(lost, room_chars=chars - len(names))
-    if taken:
-        text = f"From the log, with entry numbers:\n{scrub(text)[0]}"
-    return "\n".join(part for part in (text, names) if part), taken
+    chars = room_tokens * _MOST_CHARS_A_TOKEN
+    while True:
+        text, taken = listed(lost, room_chars=max(chars - len(names), 0))
+        if taken:
+            text = f"From the log, with entry numbers:\n{scrub(text)[0]}"
+        whole = "\n".join(part for part in (text, names) if part)
+        if governor.meter.text(whole) <= room_tokens or not chars:
+            return whole, taken
+        chars = chars * 7 // 8
 
 
 __all__ = ["FAILED", "Span", "Summarizer", "due", "span_of"]
