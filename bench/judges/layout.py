@@ -20,8 +20,13 @@ from bench.wire import is_array, is_object
 
 ROOTS = (".task_outputs/", ".transcripts/", ".memory/")
 # A path may hold any letter or digit (names of sessions can be Chinese) and common punctuation;
-# what ends a sentence is cut off behind it.
-ADDRESS = re.compile(r"(?:\.task_outputs|\.transcripts|\.memory)/[\w./@+=~%,-]+(?:#\d+(?:-\d+)?)?")
+# what ends a sentence is cut off behind it. A name may hold "#"; a number behind the last one says
+# which entry or lines.
+ADDRESS = re.compile(
+    r"(?:\.task_outputs|\.transcripts|\.memory)/(?:[\w./@+=~%,-]|#(?=[\w.@+=~%,-]*/))+"
+    r"(?:#\d+(?:-\d+)?)?"
+)
+PLACE = re.compile(r"#(\d+)(?:-(\d+))?\Z")
 TRAILING = ".,-/"
 LINES_PER_READ = 200
 MOST_READS = 2
@@ -41,19 +46,16 @@ def addresses(text: str) -> list[str]:
     found: dict[str, None] = {}
     for match in ADDRESS.finditer(text):
         address = match.group()
-        path, mark, place = address.partition("#")
-        cut = path if mark else path.rstrip(TRAILING)
-        found[cut + mark + place] = None
+        found[address if PLACE.search(address) else address.rstrip(TRAILING)] = None
     return list(found)
 
 
 def parse(address: str) -> tuple[str, tuple[int, int] | None]:
     """Path and inclusive range of an address; the range is None for a whole file."""
-    path, mark, place = address.partition("#")
-    if not mark:
-        return path, None
-    first, _, last = place.partition("-")
-    return path, (int(first), int(last or first))
+    place = PLACE.search(address)
+    if place is None:
+        return address, None
+    return address[: place.start()], (int(place[1]), int(place[2] or place[1]))
 
 
 def blob_paths(value: Any) -> Iterator[str]:

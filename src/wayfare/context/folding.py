@@ -89,15 +89,16 @@ class Fold:
         kept = [slot for slot in gone if slot.entry in op.keep and slot not in front]
         after = [cell[0] for cell in self._cells[last + 1 :]]
         before = [cell[0] for cell in self._cells[:first]]
+        span = archived_span(gone)
         message = op.message or marker(
             op,
-            archived_span(gone),
+            span,
             request_text([*before, *gone, *after], self._active),
             seen=[*before, *front, *kept, *after],
             rendering=self._rendering,
             carried=_carried(gone),
         )
-        made = made_slot(message, entry, gone[-1].step, self._meter)
+        made = replace(made_slot(message, entry, gone[-1].step, self._meter), stands_for=span)
         self.change += total(s.load for s in (*front, made, *kept)) - total(s.load for s in gone)
         self._begin([*before, *front, made, *kept, *after])
 
@@ -142,6 +143,8 @@ def archived_span(slots: Sequence[Slot]) -> tuple[int, int]:
     """The first and last number among entries that `slots` show or stand for."""
     entries = [slot.entry for slot in slots]
     real = [slot.entry for slot in slots if not slot.made]
+    # A marker among them stood for entries of its own, which the next one leads to in its place.
+    real += [entry for slot in slots for entry in slot.stands_for or ()]
     return (min(real, default=entries[0]), max(real, default=entries[-1]))
 
 

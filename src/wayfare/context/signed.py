@@ -20,11 +20,18 @@ def unbound(
 ) -> tuple[DropBlocks, ...]:
     """What drops the signed blocks that `edits`, the first of which touches `position`, invalidate.
 
-    Blocks in front of the edits and in the open step stay. `places` leads from entries to
-    positions.
+    Blocks in front of the edits and in the open step stay, and what the edits drop themselves
+    needs no second drop. `places` leads from entries to positions.
     """
     stop = open_step(slots)
     gone = {at for edit in edits for at in _collapsed(edit, slots, places)}
+    gone |= {
+        places[op.entry]
+        for edit in edits
+        if edit.by == "signed"
+        for op in edit.ops
+        if isinstance(op, DropBlocks) and op.entry in places
+    }
     return tuple(
         DropBlocks(slots[at].entry, numbers)
         for at in range(position, stop)
@@ -35,16 +42,16 @@ def unbound(
 
 
 def left_behind(slots: Sequence[Slot]) -> list[Edit]:
-    """Edits that drop what an earlier edit spared because its step was open, now that it is not."""
+    """What drops what an earlier edit spared because its step was open, now that it is not."""
     newest = 0
-    edits: list[Edit] = []
+    ops: list[DropBlocks] = []
     for slot in slots[: open_step(slots)]:
         blocks = tuple(_bound(slot)) if newest > slot.entry and not slot.made else ()
         if blocks:
-            op = DropBlocks(slot.entry, blocks)
-            edits.append(Edit(by="signed", reason="reasoning behind a changed prefix", ops=(op,)))
+            ops.append(DropBlocks(slot.entry, blocks))
         newest = max(newest, slot.entry if slot.made else max(slot.edits, default=0))
-    return edits
+    reason = "reasoning behind a changed prefix"
+    return [Edit(by="signed", reason=reason, ops=tuple(ops))] if ops else []
 
 
 def _collapsed(edit: Edit, slots: Sequence[Slot], places: Mapping[int, int]) -> Iterator[int]:

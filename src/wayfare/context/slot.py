@@ -33,6 +33,8 @@ class Slot:
     shortened: frozenset[int] = frozenset()
     index: tuple[int, ...] | None = None
     made: bool = False
+    stands_for: tuple[int, int] | None = None
+    """First and last entry that a message of ours stands for, where it stands for any."""
 
     @property
     def numbers(self) -> tuple[int, ...]:

@@ -7,7 +7,7 @@ take more than their share by themselves (the active request last, and only beyo
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from wayfare.context.budget import Budget, Goal
 from wayfare.context.shortening import LONG_ARGUMENT_CHARS
@@ -24,6 +24,9 @@ from wayfare.context.view import View
 from wayfare.messages import Text, ToolCall, ToolResult
 from wayfare.tokens import Load, Meter
 from wayfare.transcript import Edit, HeadTail, Preview, ShortInput
+
+_DOUBT: Final = 1.1
+"""An estimate of one message may be so much too high: what is within its share stays for sure."""
 
 
 class _Cut(NamedTuple):
@@ -60,7 +63,7 @@ def plan(
         slot
         for slot in view
         if slot.entry in view.active
-        and (requests or slot.load.tokens > goal.limit.tokens * budget.request_share)
+        and (requests or slot.load.tokens > goal.limit.tokens * budget.request_share * _DOUBT)
     ]
     for cuts in (
         _results(view, addresses, preview_chars),
