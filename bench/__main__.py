@@ -15,6 +15,7 @@ from bench import (
     frontier_section,
     governance_section,
     judges_section,
+    loop_section,
     memory_section,
 )
 from bench.recordings import Recording, load, load_shipped
@@ -22,7 +23,7 @@ from bench.report import ROOT, Section, write
 from bench.run_baselines import WINDOWS
 from bench.synthetic import session
 
-SECTIONS = ("judges", "governance", "digest", "frontier", "compaction", "memory", "recall")
+SECTIONS = ("judges", "governance", "digest", "frontier", "compaction", "memory", "recall", "loop")
 
 
 def main() -> None:
@@ -51,6 +52,8 @@ def main() -> None:
         made.append(memory_section.section(source))
     if "recall" in options.only:
         made.append(memory_section.recall_section(source))
+    if "loop" in options.only:
+        made.append(loop_section.section(source))
     write(made)
     print(f"written: {(ROOT / 'BENCHMARKS.md').name}")
 

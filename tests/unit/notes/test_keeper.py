@@ -197,3 +197,53 @@ async def test_notes_that_cover_too_little_are_not_used() -> None:
     summarizer = session.summarizer(notes=kept.keeper.now, always="nothing")
     edits = await summarizer(session.governor, trigger="auto")
     assert "notes" not in [edit.by for edit in edits]
+
+
+class CountedReads:
+    """A transcript that notes from where and up to where it was read."""
+
+    def __init__(self, transcript: Any) -> None:
+        self._transcript = transcript
+        self.first: list[int] = []
+        self.last: list[int] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transcript, name)
+
+    def entries(self, first: int = 1, last: int | None = None) -> Any:
+        self.first.append(first)
+        self.last.append(last or 0)
+        return self._transcript.entries(first, last)
+
+
+async def test_an_update_reads_only_what_no_notes_were_written_of() -> None:
+    kept = await Kept(always=REPLY).open()
+    reads = kept.session.governor.transcript = CountedReads(kept.session.transcript)  # type: ignore[assignment]
+    for begin in range(0, 120, 30):
+        await kept.session.steps(range(begin, begin + 30))
+        await kept.keeper.before_call()
+    assert len(kept.model.requests) == 4
+    # Each update also notes its usage, an entry of its own.
+    assert reads.first == [1, 63, 124, 185]
+
+
+async def test_updates_that_fail_become_rarer_and_read_what_one_request_can_hold() -> None:
+    kept = Kept(always="no headings here")
+    kept.model = ScriptedModel(always="no headings here", window_tokens=12_000)
+    await kept.open()
+    reads = kept.session.governor.transcript = CountedReads(kept.session.transcript)  # type: ignore[assignment]
+    asked_at: list[int] = []
+    for step in range(0, 300, 5):
+        await kept.session.steps(range(step, step + 5))
+        before = len(kept.model.requests)
+        await kept.keeper.before_call()
+        if len(kept.model.requests) > before:
+            asked_at.append(step)
+    gaps = [later - earlier for earlier, later in zip(asked_at, asked_at[1:], strict=False)]
+    assert len(gaps) >= 3
+    assert gaps[1] > 1.5 * gaps[0]
+    assert reads.first[0] == 1
+    # All that was said since then is 500 entries and more.
+    assert max(b - a for a, b in zip(reads.first, reads.last, strict=True)) < 130
+    last = kept.model.requests[-1].messages[0].text
+    assert f"reading src/f{asked_at[-1]}.py" in last
