@@ -28,8 +28,33 @@ NEAR: Final = 100
 """Steps a figure is taken over: those from step 10 on, and the last before `STEPS`."""
 SESSIONS, SESSION_STEPS = 8, 50
 _RESULT_CHARS: Final = 1_500
+_HEAD: Final = (
+    "steps",
+    "median, ms",
+    "p99, ms",
+    "median processor, ms",
+    "p99 processor, ms",
+    "measured",
+)
 _NOTES: Final = "# Current State\nreading part after part\n# Worklog\n- read the next parts"
 _SUMMARY: Final = "<summary>## Goal\nread all parts\n## Next step\nread the next part</summary>"
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Milliseconds on the wall and of this process, or a span of both."""
+
+    wall: float
+    processor: float
+
+    def since(self, earlier: Moment) -> Moment:
+        """The span between two moments."""
+        return Moment(self.wall - earlier.wall, self.processor - earlier.processor)
+
+
+def moment() -> Moment:
+    """Now."""
+    return Moment(time.perf_counter() * 1_000, time.process_time() * 1_000)
 
 
 class TimedModel:
@@ -42,12 +67,12 @@ class TimedModel:
 
     def __init__(self, steps: int) -> None:
         self._steps = steps
-        self.asked: list[float] = []
-        self.replied: list[float] = []
+        self.asked: list[Moment] = []
+        self.replied: list[Moment] = []
 
     async def complete(self, request: Request, watcher: Watcher | None = None) -> Reply:
         """The next call; words when all steps were made."""
-        self.asked.append(time.perf_counter())
+        self.asked.append(moment())
         number = len(self.asked)
         message: Message = assistant("All parts are read.")
         if number <= self._steps:
@@ -55,7 +80,7 @@ class TimedModel:
             message = assistant(f"Now part {number}.", call)
         # What a provider would report: near our own estimate, so that it is believed.
         sent = sum(len(m.text) + sum(len(r.text) for r in m.results) for m in request.messages) // 4
-        self.replied.append(time.perf_counter())
+        self.replied.append(moment())
         return Reply(
             message=message,
             stop="tools" if message.calls else "end",
@@ -81,8 +106,8 @@ async def look(path: str) -> str:
     return (line * (_RESULT_CHARS // len(line) + 1))[:_RESULT_CHARS]
 
 
-async def overheads(steps: int, workspace: Path) -> list[float]:
-    """Milliseconds of every step from the reply to the next request: what is not the model."""
+async def overheads(steps: int, workspace: Path) -> list[Moment]:
+    """What every step took from the reply to the next request: what is not the model."""
     model = TimedModel(steps)
     async with Session.open(
         workspace,
@@ -96,32 +121,46 @@ async def overheads(steps: int, workspace: Path) -> list[float]:
     if ended.how != "done" or ended.steps != steps + 1:
         raise SystemExit(f"the measured session ended as {ended}")
     pairs = zip(model.replied, model.asked[1:], strict=False)
-    return [(asked - replied) * 1_000 for replied, asked in pairs]
+    return [asked.since(replied) for replied, asked in pairs]
 
 
 def loop_text(steps: int, runs: int) -> str:
     """Overhead near step 10 and near the last step."""
-    early: list[float] = []
-    late: list[float] = []
+    early: list[Moment] = []
+    late: list[Moment] = []
     near = min(NEAR, steps // 2)
     for _ in range(runs):
         with tempfile.TemporaryDirectory(prefix="wayfare-loop-") as place:
             spent = anyio.run(overheads, steps, Path(place))
         early += spent[9 : 9 + near]
         late += spent[-near:]
-    rows = [
-        (name, f"{statistics.median(of):.2f}", f"{_p99(of):.1f}", f"{max(of):.1f}", len(of))
-        for name, of in ((f"10 to {9 + near}", early), (f"{steps - near + 1:,} to {steps:,}", late))
-    ]
-    ratio = statistics.median(late) / statistics.median(early)
+    rows = [_row(f"10 to {9 + near}", early), _row(f"{steps - near + 1:,} to {steps:,}", late)]
+    ratio = _median(late) / _median(early)
     return (
         "From a reply of the model to its next request: the reply appended, one tool call judged, "
         f"run and answered with {_RESULT_CHARS:,} characters, the result appended, everything "
         "flushed to the disk, notes and compactions by a model that answers at once, the next "
         f"request prepared. {runs} sessions of {steps:,} steps in a window of 200,000 tokens.\n\n"
-        + table(("steps", "median, ms", "p99, ms", "longest, ms", "measured"), rows)
-        + f"\n\nThe median step at the end costs {ratio:.1f} times one at the beginning."
+        + table(_HEAD, rows)
+        + f"\n\nThe median step at the end costs {ratio:.1f} times the processor time of one at the "
+        "beginning; the longest are those at which notes are written beside the loop."
     )
+
+
+def _row(name: str, of: Sequence[Moment]) -> tuple[str, ...]:
+    wall = [span.wall for span in of]
+    return (
+        name,
+        f"{statistics.median(wall):.2f}",
+        f"{_p99(wall):.1f}",
+        f"{_median(of):.2f}",
+        f"{_p99([span.processor for span in of]):.1f}",
+        str(len(of)),
+    )
+
+
+def _median(of: Sequence[Moment]) -> float:
+    return statistics.median(span.processor for span in of)
 
 
 def _p99(values: Sequence[float]) -> float:
