@@ -25,10 +25,11 @@ from wayfare.tokens import TokenMeter
 LEFT_AS_THEY_CAME = ("bad-id", "prefill")
 """Ids go back as the provider gave them, and the last words of an assistant as they were said."""
 
+windows = st.one_of(st.integers(3_000, 3_500), st.integers(3_000, 20_000))
 BUDGETS = {
-    "window": st.integers(3_000, 20_000).map(Budget.window),
-    "classic": st.integers(3_000, 20_000).map(lambda w: Budget.classic(w, limit_chars=8_000)),
-    "counted": st.integers(3_000, 20_000).map(
+    "window": windows.map(Budget.window),
+    "classic": windows.map(lambda w: Budget.classic(w, limit_chars=8_000)),
+    "counted": windows.map(
         lambda w: Budget.classic(w, limit_chars=20_000).with_(
             snip_messages=8, snip_head_messages=2, snip_tail_messages=5
         )

@@ -6,7 +6,7 @@ import hashlib
 from typing import Any, cast
 
 import anyio
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.unit.context.governed_session import good_summary
 
@@ -85,12 +85,37 @@ step = st.fixed_dictionaries(
         "thinks": st.booleans(),
         "calls": st.integers(0, 2),
         "chars": st.sampled_from((40, 900, 4_000)),
-        "then": st.sampled_from(("nothing", "nothing", "word", "compact", "idle")),
+        "then": st.sampled_from(
+            ("nothing", "nothing", "word", "compact", "idle", "resume", "compact, resume")
+        ),
     }
 )
 
 
-@settings(max_examples=40, deadline=None)
+PLAIN: Wire = {"thinks": False, "calls": 0, "chars": 40, "then": "nothing"}
+
+
+# A compaction, and then results offloaded in the same step, whose reasoning both spared.
+@example(
+    [
+        *[PLAIN] * 5,
+        PLAIN | {"chars": 4_000},
+        {"thinks": True, "calls": 2, "chars": 4_000, "then": "compact"},
+        *[PLAIN] * 2,
+    ],
+    4_000,
+)
+# The same, and the session resumed while the step is open.
+@example(
+    [
+        *[PLAIN] * 5,
+        PLAIN | {"chars": 4_000},
+        {"thinks": True, "calls": 2, "chars": 900, "then": "compact, resume"},
+        *[PLAIN] * 2,
+    ],
+    4_000,
+)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(step, min_size=3, max_size=16), st.sampled_from((4_000, 6_000, 9_000)))
 def test_a_provider_that_checks_every_prefix_refuses_nothing(
     steps: list[dict[str, Any]], window_tokens: int
@@ -121,8 +146,10 @@ async def _session(steps: list[dict[str, Any]], window_tokens: int) -> None:
             await governor.add([OWN.decode(_results(number, step))])
         if step["then"] == "idle":
             clock.advance(3_600)
-        elif step["then"] == "compact":
+        if "compact" in step["then"]:
             await summarizer(governor)
+        if "resume" in step["then"]:
+            governor = await governed(transcript, budget, clock=clock)
         if step["then"] == "word" or not step["calls"]:
             await governor.add([_user(f"and part {number}")])
 

@@ -49,19 +49,24 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Level:
-    """How hard to press: shares of the usual preview, recent tail and digest that may stay."""
+    """How hard to press: shares of the usual preview, recent tail and digest that may stay, and
+    how many of the newest steps stay in any case (None: as the budget says)."""
 
     preview_share: float
     tail_share: float
     room_share: float
+    keep_steps: int | None = None
 
 
 _LEVELS = (
     _Level(preview_share=1.0, tail_share=1.0, room_share=1.0),
     _Level(preview_share=0.25, tail_share=0.25, room_share=0.5),
     _Level(preview_share=0.0, tail_share=0.0, room_share=0.25),
-    _Level(preview_share=0.0, tail_share=0.0, room_share=0.05),
+    _Level(preview_share=0.0, tail_share=0.0, room_share=0.05, keep_steps=0),
 )
+
+_NOTHING = 0
+"""No entry has this number."""
 
 
 class Governor:
@@ -116,7 +121,7 @@ class Governor:
         self._checked = 0
         self._offloaded = 0
         self._sent = 0
-        self._spared = False
+        self._spared = _NOTHING
 
     async def resume(self) -> None:
         """Fold the log into the view, from its first entry."""
@@ -130,7 +135,10 @@ class Governor:
                 if entry.id not in undone:
                     self.view = self.view.edited([entry], self._rendering)
         # Batches that a reply followed were looked at when they arrived; together they are no batch.
-        self._offloaded = open_step(self.view.slots())
+        slots = self.view.slots()
+        self._offloaded = open_step(slots)
+        if self.view.edits and slots:
+            self._spared = slots[-1].entry
         self._checked = 0
 
     def _enter(self, entered: Entered) -> None:
@@ -217,6 +225,8 @@ class Governor:
         plan = self._plan()
         edits = await self._commit(plan, before)
         self._verify(plan)
+        if self._spared and not self._spares():
+            self._spared = _NOTHING
         stable = min(self._sent, len(self.view), plan.touched)
         self._sent = len(self.view)
         tokens = self.tokens
@@ -273,7 +283,6 @@ class Governor:
                     aim,
                     self._addresses,
                     preview_chars=preview_chars,
-                    requests=level is _LEVELS[-1],
                 )
             )
             if aim.over(plan.view.total):
@@ -343,6 +352,7 @@ class Governor:
                 ratio=ratio,
                 tail_tokens=tail,
                 room_share=level.room_share if level is not None else 1.0,
+                keep_steps=level.keep_steps if level is not None else None,
             )
         )
 
@@ -385,11 +395,18 @@ class Governor:
         committed = await self.transcript.commit(plan.edits, before=before, after=after)
         self._contents.list_up_to(last)
         self.view = plan.view
-        self._spared = plan.touched < open_step(self.view.slots()) < len(self.view)
+        slots = self.view.slots()
+        if plan.touched < open_step(slots) < len(slots):
+            self._spared = slots[-1].entry
         if after < before:
             self._rhythm.cut()
         self._tell(committed, before, after)
         return committed
+
+    def _spares(self) -> bool:
+        """Whether the step whose signed blocks an edit spared is still open."""
+        slots = self.view.slots()
+        return any(slot.entry == self._spared for slot in slots[open_step(slots) :])
 
     def _tell(self, committed: Sequence[EditEntry], before: int, after: int) -> None:
         by_pass: dict[str, int] = {}

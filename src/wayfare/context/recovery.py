@@ -197,7 +197,12 @@ def rungs(governor: Governor, refused: Load, refusal: PromptTooLong) -> tuple[Ru
 
     def cut(preview_chars: int, part: float) -> Planner:
         return lambda view: fit.plan(
-            view, budget, pressed(view, part), addresses, preview_chars=preview_chars
+            view,
+            budget,
+            pressed(view, part),
+            addresses,
+            preview_chars=preview_chars,
+            requests=not preview_chars,
         )
 
     def reactive(view: View) -> Sequence[Edit]:

@@ -121,7 +121,8 @@ def stand_in(
             line = stub(uses.get(block.call_id), block, where.brief(op.block), whole=whole)
             return _result(block, line)
         case HeadTail(), Text() | Thinking() | Opaque():
-            return Text(text=head_and_tail(block.text, where.block(op.block), op.chars))
+            address = where.block(op.block)
+            return Text(text=head_and_tail(block.text, address, op.chars, whole=whole))
         case ShortInput(), ToolCall():
             shorter = short_input(
                 block.input, where.entry_address, op.over_chars, replaced=op.replaced

@@ -5,6 +5,7 @@ Every form carries the address that leads back to the exact bytes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -115,13 +116,32 @@ def _joins(text: str, at: int) -> bool:
     )
 
 
-def head_and_tail(text: str, address: str, chars: int) -> str:
-    """A long text: how it begins, how it ends, and where all of it stands."""
+def head_and_tail(text: str, address: str, chars: int, *, whole: bool = True) -> str:
+    """A long text: how it begins, how it ends, and where all of it stands.
+
+    Where it is not `whole`, it is what this function left of it before, to be cut further.
+    """
+    if not whole:
+        frame = re.compile(
+            rf"\n\[… ([\d,]+) characters left out; all of it: {re.escape(address)} …\]\n"
+        )
+        found = frame.search(text)
+        if found is not None:
+            head, tail = text[: found.start()], text[found.end() :]
+            left_out = int(found[1].replace(",", ""))
+            return _framed(head, tail, left_out + len(head) + len(tail), address, chars)
     if len(text) <= chars:
         return text or f"[… left out; all of it: {address} …]"
-    half = max(chars // 2, 1)
-    middle = len(text) - 2 * half
-    return f"{cut(text, half)}\n[… {middle:,} characters left out; all of it: {address} …]\n{text[-half:]}"
+    return _framed(text, text, len(text), address, chars)
+
+
+def _framed(head: str, tail: str, whole_chars: int, address: str, chars: int) -> str:
+    half = max(min(chars // 2, len(head), len(tail)), 1)
+    left_out = whole_chars - 2 * half
+    return (
+        f"{cut(head, half)}\n[… {left_out:,} characters left out; all of it: {address} …]\n"
+        f"{tail[-half:]}"
+    )
 
 
 def result_text(blocks: Sequence[Block]) -> str:

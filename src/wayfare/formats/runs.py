@@ -36,7 +36,8 @@ def write_runs(messages: Sequence[Message], writer: RunWriter) -> list[dict[str,
     """Write messages in the format of `writer`, joining what must be one.
 
     Joined are assistant messages in a row when one that is not the last of them makes calls or
-    when one was built, and results that do not stand directly behind their calls.
+    when one did not come in this format, and results that do not stand directly behind their
+    calls.
     """
     name = writer.name
     written: list[Any] = []
@@ -44,10 +45,11 @@ def write_runs(messages: Sequence[Message], writer: RunWriter) -> list[dict[str,
     start_written = 0  # how much was written before this run
     join_to = 0  # one past the last message of the run that belongs to what stands before it
     speaker: bool | None = None
-    was_own = False
+    was_own = was_native = False
     for index, message in enumerate(messages):
         wire = message.wire
-        own = wire is not None and message.format == name and not message.edited
+        native = wire is not None and message.format == name
+        own = native and not message.edited
         is_assistant = message.role == "assistant"
         if is_assistant is not speaker:
             if join_to:
@@ -60,7 +62,7 @@ def write_runs(messages: Sequence[Message], writer: RunWriter) -> list[dict[str,
             start_written = len(written)
             speaker = is_assistant
         elif is_assistant:
-            if not (own and was_own) or messages[index - 1].calls:
+            if not (native and was_native) or messages[index - 1].calls:
                 join_to = index - start + 1
         elif not (own and was_own and message.role == "tool" == messages[index - 1].role) and (
             _answers(message, messages[asked_from:start])
@@ -70,7 +72,7 @@ def write_runs(messages: Sequence[Message], writer: RunWriter) -> list[dict[str,
             written.append(wire)
         elif not join_to:
             written.extend(writer.write(message, messages[asked_from:start]))
-        was_own = own
+        was_own, was_native = own, native
     if join_to:
         asked = messages[asked_from:start]
         written[start_written:] = _join(messages[start:], join_to, asked, writer)

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 _IGNORE_FILES = (".gitignore", ".ignore")
 _NEVER = frozenset({".git", ".hg", ".svn", ".jj"})
+_FOLDER_ITSELF = "(?P<ps_d>"
+"""How pathspec marks, in an expression, the slash behind the folder that a pattern names."""
 _NAMED = re.compile(r"\(\?P<\w+>")
 _LINES_BYTES = 1_000_000
 """A larger ignore file is none."""
@@ -32,11 +34,12 @@ class Found:
 class _Rules:
     """What one ignore file says, for paths below `folder` (absolute, ending in a slash).
 
-    `any` matches what some pattern of it matches: one look instead of one a pattern.
+    `verdicts` are its patterns, the last first, and whether each ignores; `any` matches what some
+    of them matches: one look instead of one a pattern.
     """
 
     folder: str
-    spec: GitIgnoreSpec
+    verdicts: tuple[tuple[re.Pattern[str], bool], ...]
     any: re.Pattern[str]
 
 
@@ -48,7 +51,7 @@ def files(root: Path, *, ignored: bool = False) -> Iterator[Found]:
         ignored: Give what git would ignore, too.
     """
     rules = () if ignored else _above(root)
-    if rules and _is_ignored(f"{root}/", rules):
+    if rules and any(_is_ignored(f"{folder}/", rules) for folder in (root, *root.parents)):
         rules = ()
     yield from _below(str(root), "", rules, ignored)
 
@@ -105,21 +108,39 @@ def _read(
             spec = GitIgnoreSpec.from_lines(lines)
         except (OSError, ValueError):
             continue
-        one = combined(spec)
-        if one is not None:
+        verdicts = tuple(_verdicts(spec))[::-1]
+        if verdicts:
             where = str(holds_for or folder).rstrip("/")
-            found.append(_Rules(f"{where}/", spec, one))
+            one = _any_of([pattern.pattern for pattern, _ in verdicts])
+            found.append(_Rules(f"{where}/", verdicts, one))
     return tuple(found)
+
+
+def _verdicts(spec: GitIgnoreSpec) -> Iterator[tuple[re.Pattern[str], bool]]:
+    """The patterns of an ignore file, each for the very path it names, and whether it ignores it.
+
+    Without what is below the path: the walk asks for every folder, and git lets no later rule of
+    the folder above decide what a rule says of a path further down.
+    """
+    for each in cast("Sequence[Any]", spec.patterns):
+        if each.regex is None or each.include is None:
+            continue
+        pattern: str = each.regex.pattern
+        if _FOLDER_ITSELF in pattern:
+            pattern += r"\Z"
+        elif pattern.endswith("/"):
+            pattern += "."  # `a/**` is all that is below the folder, not the folder
+        yield re.compile(pattern), each.include
 
 
 def _is_ignored(path: str, rules: tuple[_Rules, ...]) -> bool:
     """What the innermost rule that says anything says; a folder's path ends in a slash."""
     for each in reversed(rules):
+        if not path.startswith(each.folder):
+            continue
         below = path[len(each.folder) :]
         if each.any.search(below):
-            verdict = each.spec.check_file(below).include
-            if verdict is not None:
-                return verdict
+            return next(ignores for pattern, ignores in each.verdicts if pattern.search(below))
     return False
 
 
@@ -130,6 +151,8 @@ def combined(spec: GitIgnoreSpec) -> re.Pattern[str] | None:
         for each in cast("Sequence[Any]", spec.patterns)
         if each.regex is not None
     ]
-    if not patterns:
-        return None
+    return _any_of(patterns) if patterns else None
+
+
+def _any_of(patterns: Sequence[str]) -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{_NAMED.sub('(?:', pattern)})" for pattern in patterns))

@@ -42,6 +42,7 @@ def plan(
     ratio: float,
     tail_tokens: int | None = None,
     room_share: float = 1.0,
+    keep_steps: int | None = None,
 ) -> list[Edit]:
     """One edit that collapses all of the view that need not stay; none where it would save nothing.
 
@@ -54,6 +55,7 @@ def plan(
         tail_tokens: Raw tokens of steps that stay, the open one among them; None: as many as the
             goal's target leaves beside the user's words and the digest.
         room_share: Shrinks the digest, and the user's share, below their usual length.
+        keep_steps: So many of the newest steps stay in any case; None: as the budget says.
     """
     slots = view.slots()
     words = users_words(view, slots, budget.share(budget.user_share) * room_share / ratio)
@@ -61,7 +63,8 @@ def plan(
     if tail_tokens is None:
         beside = sum(s.load.tokens for s in slots if s.is_prompt or s.entry in words.entries)
         tail_tokens = goal.target.tokens - beside - int(room[0] / CHARS_A_TOKEN)
-    chosen_ones = _Choice(view, slots, words, addresses).made(tail_tokens, budget.keep_steps)
+    newest = budget.keep_steps if keep_steps is None else keep_steps
+    chosen_ones = _Choice(view, slots, words, addresses).made(tail_tokens, newest)
     return _edit(slots, chosen_ones, room)
 
 

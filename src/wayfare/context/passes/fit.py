@@ -41,7 +41,7 @@ def plan(
     addresses: Addresses,
     *,
     preview_chars: int,
-    requests: bool | None = None,
+    requests: bool = False,
 ) -> list[Edit]:
     """Cut the largest texts until the view is within the limit.
 
@@ -52,19 +52,15 @@ def plan(
         addresses: Where texts stand.
         preview_chars: What stays of a result; 0 leaves its address alone.
         requests: Whether the user's words that hold now may be cut though they are within their
-            share, when nothing else is left; by default where no preview stays.
+            share, when nothing else is left.
     """
-    if requests is None:
-        requests = not preview_chars
     ops: list[Preview | ShortInput | HeadTail] = []
     left = view.total
     others = [slot for slot in view if slot.entry not in view.active]
-    active = [
-        slot
-        for slot in view
-        if slot.entry in view.active
-        and (requests or slot.load.tokens > goal.limit.tokens * budget.request_share * _DOUBT)
-    ]
+    active = [slot for slot in view if slot.entry in view.active]
+    least_tokens = goal.limit.tokens * budget.request_share * _DOUBT
+    if not requests and _words(active, view.meter) <= least_tokens:
+        active = []
     for cuts in (
         _results(view, addresses, preview_chars),
         _arguments(view, addresses),
@@ -78,6 +74,12 @@ def plan(
                 left -= one.saved
                 ops.append(one.op)
     return _edits(ops)
+
+
+def _words(slots: Iterable[Slot], meter: Meter) -> int:
+    """Tokens of the texts beside calls and results."""
+    blocks = (block for slot in slots for block in slot.message.blocks)
+    return sum(meter.text(block.text) for block in blocks if isinstance(block, Text))
 
 
 def _edits(ops: list[Preview | ShortInput | HeadTail]) -> list[Edit]:
@@ -133,10 +135,12 @@ def _texts(
         taken = max(_share(slot.load, goal.limit), 1e-9)
         for at, block in enumerate(slot.message.blocks):
             number = slot.block_number(at)
-            if not isinstance(block, Text) or number in slot.shortened:
+            if not isinstance(block, Text):
                 continue
             chars = max(int(len(block.text) * share / taken), least_chars, 200)
-            shown = head_and_tail(block.text, addresses.entry(slot.entry), chars)
+            address = addresses.where(slot.entry, slot.refs).block(number)
+            whole = number not in slot.shortened
+            shown = head_and_tail(block.text, address, chars, whole=whole)
             load = saved(meter, block.text, shown)
             yield _Cut(HeadTail(slot.entry, number, chars), load)
 

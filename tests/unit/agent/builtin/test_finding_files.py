@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from tests.unit.agent.builtin.workbench import Workbench
 
@@ -51,6 +51,10 @@ def ignored_by_git(root: Path, path: str) -> bool:
     st.lists(RULES, max_size=2),
     st.sampled_from([".", "a", "build"]),
 )
+@example({"x.log/x.py/a"}, ["x.*", "!x.log"], [], ".")
+@example({"b/x.py", "b/a/x.py", "b/a/x.log"}, ["b/**", "!*.py"], [], ".")
+@example({"x.log/a", "b/x.log"}, ["x.*", "!x.log"], [], ".")
+@example({"a/x.log/x.py/a"}, ["x.*"], ["!x.log"], "a")
 def test_a_walk_gives_what_git_gives(
     tmp_path_factory: pytest.TempPathFactory,
     paths: set[str],
