@@ -156,7 +156,7 @@ class FileDocs:
         """Whether a text may have this name."""
         if not name or name.startswith(".") or folded(name) in self._excluded:
             return False
-        return not any(mark in name for mark in ("/", "\0", os.sep)) and _is_unicode(name)
+        return not ("/" in name or "\0" in name or os.sep in name) and _is_unicode(name)
 
     def _path_of(self, name: str) -> Path | None:
         """Where a text of this name stands; None when none can."""
@@ -252,7 +252,7 @@ class FileDocs:
 
 def _is_unicode(name: str) -> bool:
     """File names that are not UTF-8 come with halves of characters, which no text can hold."""
-    return not any("\ud800" <= mark <= "\udfff" for mark in name)
+    return name.isascii() or not any("\ud800" <= mark <= "\udfff" for mark in name)
 
 
 if TYPE_CHECKING:

@@ -41,6 +41,7 @@ class StoreFolder:
         self._flush = flush
         self._ready = False
         self._made: set[Path] = set()
+        self._checked: Path | None = None
 
     def check(self) -> None:
         """Make sure that the folder is where it seems to be.
@@ -48,8 +49,14 @@ class StoreFolder:
         Raises:
             OSError: a link leads out (`ELOOP`).
         """
-        if self._inside is not None:
+        if self._inside is None:
+            return
+        # Where it was found in its place before, that is looked up only when it moved: this runs
+        # for every one of ten thousand texts.
+        at = self._disk.resolve(self.path)
+        if at != self._checked:
             check_inside(self._disk, self.path, self._inside)
+            self._checked = at
 
     def ready(self) -> None:
         """Make the folder if it is missing, once more if it went away.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -85,11 +86,11 @@ def entry_of(document: Document) -> Entry:
         words = tokens(text)
         weight = FIELD_WEIGHTS[field]
         length += weight * len(words)
-        for word in words:
-            counts[word] = counts.get(word, 0.0) + weight
+        for word, times in Counter(words).items():
+            counts[word] = counts.get(word, 0.0) + weight * times
         texts.append(text)
         said += words
-    for word in tokens(document.parent or ""):
+    for word in tokens(document.parent) if document.parent else ():
         if word[0] == "@" and word != TIME:
             counts[word] = counts.get(word, 0.0) + 1.0
     counts.update(dict.fromkeys(notions("\n".join(texts), said), 1.0))

@@ -32,6 +32,7 @@ _RUN = re.compile(rf"[{_UNSPACED}]{{2,}}")
 _ASCII_CHUNK = re.compile(
     r"(?P<sharp>(?<!\w)[A-Za-z](?:\+\+|#)(?!\w))|(?P<word>\w+(?:[-./']\w+)*)", re.ASCII
 )
+_ASCII_WORD = re.compile(r"\w+(?:[-./']\w+)*", re.ASCII)
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _VERSION = re.compile(r"v?(\d+(?:\.\d+)+)", re.IGNORECASE)
 _PIECE = re.compile(r"\d+(?:\.\d+)+|\d+|[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[^\W\d_A-Za-z]+")
@@ -68,12 +69,17 @@ def tokens(text: str) -> list[str]:
         text, pattern = unicodedata.normalize("NFKC", text), _CHUNK
     if "," in text:
         text = _THOUSANDS.sub("", text)
-    for match in pattern.finditer(text):
-        chunk, kind = match.group(), match.lastgroup or "word"
-        if len(chunk) <= LONGEST_WORD_CHARS:
-            found += _SPLIT[kind](chunk)
-        elif kind == "run":
-            found += _pairs(chunk)
+    if pattern is _ASCII_CHUNK and "#" not in text and "+" not in text:
+        for chunk in _ASCII_WORD.findall(text):
+            if len(chunk) <= LONGEST_WORD_CHARS:
+                found += _word_tokens(chunk)
+    else:
+        for match in pattern.finditer(text):
+            chunk, kind = match.group(), match.lastgroup or "word"
+            if len(chunk) <= LONGEST_WORD_CHARS:
+                found += _SPLIT[kind](chunk)
+            elif kind == "run":
+                found += _pairs(chunk)
     days = dates(text, found)
     if days or says_when(found):
         found += [*days, TIME]

@@ -18,8 +18,11 @@ from wayfare.memory.record import RecordFile, read_date, read_record
 from wayfare.memory.slug import fold, is_record_file, name_key
 from wayfare.store import Docs
 
+BODIES_CHARS = 16_000_000
+"""So much text that was just read is held for the search index, which would read it again."""
+
 _STAMP = re.compile(r"^\d+-(\d{16,20})-\d+$")
-_NUMBER = re.compile(r"\d+")
+_NUMBER = re.compile(r"(\d+)")
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -106,34 +109,75 @@ class Folder:
         self._files: list[tuple[tuple[str | int, ...], str]] = []
         self.folded: set[str] = set()
         """The folded file names, for finding one that is free."""
+        self.revision = 0
+        """Counts the changes; see `changed_since`."""
+        self._bodies: dict[str, str] = {}
+        self._bodies_chars = 0
+        self._moved: dict[str, int] = {}
         for entry in (entries or {}).values():
-            self.put(entry)
+            self._look_up(entry)
+        self._files = sorted((natural(file), file) for file in self.entries)
 
     def __len__(self) -> int:
         return len(self.entries)
 
-    def put(self, entry: Entry) -> None:
-        """Take an entry in, replacing the one of its file."""
+    def put(self, entry: Entry, body: str | None = None) -> None:
+        """Take an entry in, replacing the one of its file; its body is kept for `take_body`."""
         self.remove(entry.file)
-        self.entries[entry.file] = entry
-        self._by_name.add(name_key(entry.name), entry.file)
-        self._by_subject.add(name_key(entry.subject), entry.file)
-        self._by_description.add(entry.description_print, entry.file)
-        self._by_body.add(entry.body_print, entry.file)
+        self._look_up(entry)
+        if body is not None and self._bodies_chars + len(body) <= BODIES_CHARS:
+            self._bodies[entry.file] = body
+            self._bodies_chars += len(body)
         insort(self._files, (natural(entry.file), entry.file))
-        self.folded.add(fold(entry.file))
+        self._move(entry.file)
 
     def remove(self, file: str) -> None:
         """Leave a file out; nothing happens when it is not there."""
         entry = self.entries.pop(file, None)
         if entry is None:
             return
+        self.take_body(file)
         self._by_name.drop(name_key(entry.name), file)
         self._by_subject.drop(name_key(entry.subject), file)
         self._by_description.drop(entry.description_print, file)
         self._by_body.drop(entry.body_print, file)
         self._files.pop(bisect_left(self._files, (natural(file), file)))
         self.folded.discard(fold(file))
+        self._move(file)
+
+    def changed_since(self, revision: int) -> list[str]:
+        """The files that came, changed or went since `revision` was the count, newest first."""
+        found: list[str] = []
+        for file, at in reversed(self._moved.items()):
+            if at <= revision:
+                break
+            found.append(file)
+        return found
+
+    def take_body(self, file: str) -> str | None:
+        """The body of a record that was just read, once; None when it must be read again."""
+        body = self._bodies.pop(file, None)
+        self._bodies_chars -= len(body or "")
+        return body
+
+    def drop_bodies(self) -> None:
+        """Let go of the bodies nobody took."""
+        self._bodies.clear()
+        self._bodies_chars = 0
+
+    def _look_up(self, entry: Entry) -> None:
+        self.entries[entry.file] = entry
+        self._by_name.add(name_key(entry.name), entry.file)
+        if entry.subject:
+            self._by_subject.add(name_key(entry.subject), entry.file)
+        self._by_description.add(entry.description_print, entry.file)
+        self._by_body.add(entry.body_print, entry.file)
+        self.folded.add(fold(entry.file))
+
+    def _move(self, file: str) -> None:
+        self.revision += 1
+        self._moved.pop(file, None)
+        self._moved[file] = self.revision
 
     def in_order(self) -> list[Entry]:
         """All entries by file name, numbers in them by their value."""
@@ -193,10 +237,13 @@ class Folder:
                 unreadable.append(file)
                 self.put(_unreadable(file, stamp))
                 continue
-            found = entry_of(read_record(file, content), stamp)
+            record = read_record(file, content)
+            found = entry_of(record, stamp)
             if present is None or present.sha256 != found.sha256:
                 read.append(file)
-            self.put(found)
+                self.put(found, record.record.body)
+            else:
+                self.put(found)
         return Seen(read=tuple(read), gone=tuple(gone), unreadable=tuple(unreadable))
 
 
@@ -224,12 +271,9 @@ def _unreadable(file: str, stamp: str) -> Entry:
 
 def natural(file: str) -> tuple[str | int, ...]:
     """A sort key by which `m9` comes before `m10`."""
-    parts: list[str | int] = []
-    at = 0
-    for found in _NUMBER.finditer(file):
-        parts += [file[at : found.start()], int(found[0][:18])]
-        at = found.end()
-    parts.append(file[at:])
+    parts: list[str | int] = [*_NUMBER.split(file)]
+    for at in range(1, len(parts), 2):
+        parts[at] = int(str(parts[at])[:18])
     return tuple(parts)
 
 
@@ -240,8 +284,10 @@ class _Lookup(Mapping[str, str]):
         self._files: dict[str, list[str]] = {}
 
     def add(self, key: str, file: str) -> None:
-        if key:
-            insort(self._files.setdefault(key, []), file)
+        if key in self._files:
+            insort(self._files[key], file)
+        elif key:
+            self._files[key] = [file]
 
     def drop(self, key: str, file: str) -> None:
         files = self._files.get(key)

@@ -23,6 +23,7 @@ _KEY_LINE = re.compile(r"^(?P<indent>[ \t]*)(?P<key>[A-Za-z_][\w-]*)[ \t]*:(?P<v
 _PLAIN_LINES = re.compile(r"(?:[A-Za-z_]\w*: \w(?:[^\n#:]*[^\s#:])?\n)+")
 _FENCE = re.compile(r"^---[ \t]*$")
 _CLOSE = re.compile(r"^(?:---|\.\.\.)[ \t]*$")
+_CLOSES = re.compile(r"^(?:---|\.\.\.)", re.MULTILINE)
 _COMMENT = re.compile(r"\A(?:[ \t]*\n|<!--.*?-->[ \t]*(?:\n|\Z))*", re.DOTALL)
 
 # Every scalar stays the text it was: no `no` that is False, no `1.10` that is 1.1, no dates.
@@ -107,23 +108,23 @@ def lay_out(text: str) -> Layout | None:
     bom = "\ufeff" if text.startswith("\ufeff") else ""
     # `\r` counts as trailing blank of a line here, so offsets stay those of the original text.
     flat = text[len(bom) :]
-    window = flat[: HEADER_CHARS * 2]
-    lead = _COMMENT.match(window.replace("\r\n", " \n"))
-    start = lead.end() if lead else 0
+    start = 0
+    if not flat.startswith("---"):
+        lead = _COMMENT.match(flat[: HEADER_CHARS * 2].replace("\r\n", " \n"))
+        start = lead.end() if lead else 0
     opening = _line(flat, start)
     if _FENCE.match(opening.rstrip("\r\n")) is None:
         return None
     prefix = bom + flat[:start]
-    at = start + len(opening)
-    first = at
-    while at < len(flat) and at - first <= HEADER_CHARS:
-        line = _line(flat, at)
+    first = start + len(opening)
+    # The bound may cut a line in two, which then only looks like a fence.
+    for found in _CLOSES.finditer(flat, first, first + HEADER_CHARS):
+        line = _line(flat, found.start())
         if _CLOSE.match(line.rstrip("\r\n")):
-            header, body = flat[first:at], flat[at + len(line) :]
+            header, body = flat[first : found.start()], flat[found.start() + len(line) :]
             if _prose_inside(header):
                 break
             return Layout(prefix=prefix, open=opening, header=header, close=line, body=body)
-        at += len(line)
     end = _unclosed_end(flat, first)
     if end == first:
         return None

@@ -6,9 +6,10 @@ What does not fit stands in one page a type, and the last line says how many and
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, insort
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from wayfare.memory.folder import Entry, natural
 from wayfare.memory.journal import JournalState
@@ -21,7 +22,7 @@ PAGES_FOLDER = ".wayfare/index"
 _LINK_TEXT = re.compile(r"([\[\]\\])")
 _TARGET_SAFE = re.compile(r"[^\s()<>]+")
 
-Rank = tuple[int, int, float, float, tuple[str | int, ...], str]
+Rank: TypeAlias = tuple[int, int, float, float, tuple[str | int, ...], str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,26 +48,62 @@ class Index:
     room: IndexRoom
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
-    """A record's line in the index, the whole one for its page, and the page."""
+class _Page:
+    """The records of one type by rank, with their whole lines, made when first asked for.
 
-    short: str
-    whole: str
-    type: str
+    A change then moves one line: writing the index of ten thousand records must not make ten
+    thousand lines anew.
+    """
+
+    def __init__(self) -> None:
+        self.ranks: list[Rank] = []
+        self._lines: list[str] | None = None
+
+    def put(self, rank: Rank, entry: Entry) -> None:
+        at = bisect_left(self.ranks, rank)
+        self.ranks.insert(at, rank)
+        if self._lines is not None:
+            self._lines.insert(at, index_line(entry))
+
+    def remove(self, rank: Rank) -> None:
+        at = bisect_left(self.ranks, rank)
+        self.ranks.pop(at)
+        if self._lines is not None:
+            self._lines.pop(at)
+
+    def after(self, rank: Rank | None, entries: Mapping[str, Entry]) -> list[str]:
+        """The lines of what ranks behind `rank`; all where it is None."""
+        if self._lines is None:
+            self._lines = [index_line(entries[each[-1]]) for each in self.ranks]
+        return self._lines[0 if rank is None else bisect_right(self.ranks, rank) :]
 
 
 class IndexOrder:
-    """Records by rank with their lines, kept sorted as they come, change and go.
+    """Records by rank, kept sorted as they come, change and go.
 
     Standing records first, then corrected ones, then by last use, then by change, newest first.
     """
 
     def __init__(self, description_chars: int = DEFAULT_LIMITS.index_description_chars) -> None:
         self.description_chars = description_chars
-        self._lines: dict[str, Line] = {}
+        self._entries: dict[str, Entry] = {}
         self._ranks: dict[str, Rank] = {}
         self._sorted: list[Rank] = []
+        self._pages: dict[str, _Page] = {kind: _Page() for kind in TYPES}
+
+    def fill(
+        self, entries: Mapping[str, Entry], journal: JournalState, used: Mapping[str, float]
+    ) -> None:
+        """Rank all of these at once, and nothing else."""
+        self._entries = dict(entries)
+        self._ranks = {
+            file: _rank(entry, journal, used, changed=0.0, corrected=False)
+            for file, entry in entries.items()
+        }
+        self._sorted = sorted(self._ranks.values())
+        self._pages = {kind: _Page() for kind in TYPES}
+        for rank in self._sorted:
+            self._pages[self._entries[rank[-1]].type].ranks.append(rank)
 
     def put(
         self,
@@ -79,45 +116,67 @@ class IndexOrder:
     ) -> None:
         """Rank a record, or rank it anew; `changed` and `corrected` are what the journal does not
         know yet."""
+        rank = _rank(entry, journal, used, changed=changed, corrected=corrected)
+        if self._ranks.get(entry.file) == rank and self._entries[entry.file] is entry:
+            return
         self.remove(entry.file)
-        file = entry.file
-        changed = max(changed, journal.changed.get(file, 0.0), journal.edited.get(file, 0.0))
-        rank: Rank = (
-            0 if entry.always else 1,
-            0 if corrected or file in journal.corrected else 1,
-            -used.get(file, 0.0),
-            -(changed or entry.written),
-            natural(file),
-            file,
-        )
-        whole = index_line(entry)
-        cut = index_line(entry, self.description_chars)
-        self._lines[file] = Line(short=cut, whole=whole, type=entry.type)
-        self._ranks[file] = rank
+        self._entries[entry.file] = entry
+        self._ranks[entry.file] = rank
         insort(self._sorted, rank)
+        self._pages[entry.type].put(rank, entry)
 
     def remove(self, file: str) -> None:
         """Leave a file out; nothing happens when it is not there."""
         rank = self._ranks.pop(file, None)
         if rank is not None:
-            del self._lines[file]
             self._sorted.pop(bisect_left(self._sorted, rank))
+            self._pages[self._entries.pop(file).type].remove(rank)
 
     def __iter__(self) -> Iterator[str]:
         return (rank[-1] for rank in self._sorted)
 
-    def lines(self) -> list[Line]:
-        """The lines, best first."""
-        lines = self._lines
-        return [lines[rank[-1]] for rank in self._sorted]
+    def first(self, count: int) -> list[str]:
+        """The lines of the best, as `MEMORY.md` has them."""
+        best = self._sorted[:count]
+        return [index_line(self._entries[rank[-1]], self.description_chars) for rank in best]
+
+    def pages(self, listed: int) -> dict[str, list[str]]:
+        """By type the whole lines of all but the best so many."""
+        if not self._sorted:
+            return {}
+        last = self._sorted[listed - 1] if listed else None
+        found = {kind: page.after(last, self._entries) for kind, page in self._pages.items()}
+        return {kind: lines for kind, lines in found.items() if lines}
 
     def __len__(self) -> int:
         return len(self._sorted)
 
 
+def _rank(
+    entry: Entry,
+    journal: JournalState,
+    used: Mapping[str, float],
+    *,
+    changed: float,
+    corrected: bool,
+) -> Rank:
+    file = entry.file
+    changed = max(changed, journal.changed.get(file, 0.0), journal.edited.get(file, 0.0))
+    return (
+        0 if entry.always else 1,
+        0 if corrected or file in journal.corrected else 1,
+        -used.get(file, 0.0),
+        -(changed or entry.written),
+        natural(file),
+        file,
+    )
+
+
 def index_line(entry: Entry, description_chars: int | None = None) -> str:
     """`- [name](file.md) — description`, on one line whatever the record holds."""
-    name = _LINK_TEXT.sub(r"\\\1", one_line(entry.name)) or entry.file.removesuffix(".md")
+    name = one_line(entry.name) or entry.file.removesuffix(".md")
+    if "[" in name or "]" in name or "\\" in name:
+        name = _LINK_TEXT.sub(r"\\\1", name)
     target = entry.file if _TARGET_SAFE.fullmatch(entry.file) else f"<{entry.file}>"
     description = one_line(entry.description)
     if description_chars is not None:
@@ -132,35 +191,33 @@ def shortened(text: str, chars: int) -> str:
 
 def build_index(order: IndexOrder, limits: MemoryLimits = DEFAULT_LIMITS) -> Index:
     """Write the index of records in this order, within the lines and bytes of `limits`."""
-    lines = order.lines()
-    whole = _fill(lines, limits, reserve_lines=0, reserve_bytes=0)
-    if len(whole) == len(lines):
+    best = order.first(limits.index_lines - 1)
+    whole = _fill(best, limits, reserve_lines=0, reserve_bytes=0)
+    if len(whole) == len(order):
         return _index(whole, {}, limits, left_out=0)
     # Room for the last line: its longest form names every type.
-    last = _last_line({kind: len(lines) for kind in TYPES})
-    listed = _fill(lines, limits, reserve_lines=1, reserve_bytes=len(last.encode()) + 1)
-    pages: dict[str, list[str]] = {}
-    for line in lines[len(listed) :]:
-        pages.setdefault(line.type, []).append(line.whole)
-    counts = {kind: len(pages[kind]) for kind in TYPES if kind in pages}
+    last = _last_line({kind: len(order) for kind in TYPES})
+    listed = _fill(best, limits, reserve_lines=1, reserve_bytes=len(last.encode()) + 1)
+    pages = order.pages(len(listed))
+    counts = {kind: len(lines) for kind, lines in pages.items()}
     texts = {
         kind: "\n".join([f"# Further records of type {kind}", *page]) + "\n"
         for kind, page in pages.items()
     }
-    left_out = len(lines) - len(listed)
+    left_out = len(order) - len(listed)
     return _index([*listed, _last_line(counts)], texts, limits, left_out=left_out)
 
 
 def _fill(
-    lines: Sequence[Line], limits: MemoryLimits, *, reserve_lines: int, reserve_bytes: int
+    lines: Sequence[str], limits: MemoryLimits, *, reserve_lines: int, reserve_bytes: int
 ) -> list[str]:
     listed: list[str] = []
     used = len(HEADING.encode()) + 1
     for line in lines[: limits.index_lines - 1 - reserve_lines]:
-        size = len(line.short.encode()) + 1
+        size = len(line.encode()) + 1
         if used + size > limits.index_bytes - reserve_bytes:
             break
-        listed.append(line.short)
+        listed.append(line)
         used += size
     return listed
 

@@ -121,6 +121,8 @@ def read_date(text: str) -> date | None:
 
 def one_line(text: str) -> str:
     """A text on one line: line ends and other control characters become single spaces."""
+    if text.isprintable() and "  " not in text:  # nearly every one, at a tenth of the time
+        return text.strip(" ")
     return " ".join(_BREAKS.sub(" ", text).split())
 
 

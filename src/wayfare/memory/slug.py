@@ -43,6 +43,8 @@ def slug(name: str) -> str:
 
 def fold(name: str) -> str:
     """What two names have in common that one file of a forgiving disk would hold."""
+    if name.isascii():
+        return name.lower()
     return unicodedata.normalize("NFC", unicodedata.normalize("NFKC", name).casefold())
 
 

@@ -42,8 +42,7 @@ class MemoryView:
         """
         seen = await self.folder.look(docs)
         self.order = IndexOrder(self.order.description_chars)
-        for entry in self.entries.values():
-            self.order.put(entry, journal, self.used)
+        self.order.fill(self.entries, journal, self.used)
         self.suspect_all(journal)
         return seen
 
@@ -70,7 +69,8 @@ class MemoryView:
         if content is None:
             self.folder.remove(file)
         elif present is None or present.sha256 != digest(content):
-            self.folder.put(entry_of(read_record(file, content)))
+            found = read_record(file, content)
+            self.folder.put(entry_of(found), found.record.body)
         self.rank(file, journal)
 
     def rank(

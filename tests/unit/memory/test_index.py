@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from wayfare.memory.folder import Entry, Folder, natural
 from wayfare.memory.index import HEADING, Index, IndexOrder, build_index, index_line
@@ -169,3 +171,30 @@ def test_a_folder_finds_by_name_file_and_spelling() -> None:
 )
 def test_ages(days: int, told: str) -> None:
     assert age(days * 86_400.0) == told
+
+
+@given(
+    moves=st.lists(
+        st.tuples(st.integers(1, 12), st.sampled_from(["project", "user", "gone"]), st.booleans()),
+        max_size=40,
+    ),
+    lines=st.integers(3, 9),
+)
+def test_an_index_kept_step_by_step_is_the_one_made_at_once(
+    moves: list[tuple[int, str, bool]], lines: int
+) -> None:
+    """Pages are kept from one index to the next; what was kept must never show."""
+    limits = MemoryLimits(index_lines=lines)
+    order = IndexOrder()
+    present: dict[str, Entry] = {}
+    for number, kind, always in moves:
+        if kind == "gone":
+            present.pop(f"m{number}.md", None)
+            order.remove(f"m{number}.md")
+        else:
+            made = entry(number, type=kind, always=always)
+            present[made.file] = made
+            order.put(made, JournalState(), {})
+        whole = IndexOrder()
+        whole.fill(present, JournalState(), {})
+        assert build_index(order, limits) == build_index(whole, limits)

@@ -8,7 +8,9 @@ import pytest
 from tests.unit.memory.places import Workplace, record
 
 from wayfare.agent.tools import ToolContext, ToolOutput
+from wayfare.lexical import LexicalIndex
 from wayfare.memory.likeness import Utterance
+from wayfare.memory.search import MemorySearch
 from wayfare.memory.tools import memory_tools
 
 pytestmark = pytest.mark.anyio
@@ -137,3 +139,16 @@ async def test_near_twins_are_found_through_the_search(place: Workplace) -> None
     offered = await store.offer([twin], actor="extractor")
     assert (offered.verdicts[0].reason, offered.verdicts[0].proposal) == ("near", True)
     assert len(place.shelf.inbox) == 1
+
+
+async def test_an_emptied_search_index_is_filled_again(place: Workplace) -> None:
+    """Another process may have found it damaged and begun it anew."""
+    place.put(record("a", "Cats sleep."), record("b", "Dogs bark."))
+    store, index = place.store(), LexicalIndex(":memory:")
+    search = MemorySearch(store, index)
+    await store.open()
+    assert await search.sync() == 2
+    assert await search.sync() == 0
+    index.remove(["a.md", "b.md"])
+    assert await search.sync() == 2
+    assert [f.file for f in search.rank("dog", 5)] == ["b.md"]
