@@ -65,6 +65,12 @@ def everything() -> list[Any]:
     ]
 
 
+@server.tool(meta={"anthropic/maxResultSizeChars": 60_000})
+def plenty() -> str:
+    """Say much, all of which is needed."""
+    return "many words of a report " * 2_500
+
+
 @server.tool()
 async def slow(seconds: float, ctx: Context[Any]) -> str:
     """Take so long, and say how far it is."""

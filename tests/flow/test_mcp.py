@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -272,6 +273,14 @@ async def test_tools_of_a_server_are_called_by_the_loop(tmp_path: Path) -> None:
         ]
         assert any(isinstance(b, Media) for b in media)
     assert watching.names.count("mcp.closed") == 1
+
+
+async def test_a_server_or_the_settings_say_how_long_results_may_be(calling: Calling) -> None:
+    await calling.open({"one": STDIO, "two": replace(STDIO, max_result_chars=700)})
+    assert calling.tools["mcp__one__plenty"].max_result_chars == 60_000
+    assert calling.tools["mcp__one__add"].max_result_chars is None
+    assert calling.tools["mcp__two__plenty"].max_result_chars == 700
+    assert calling.tools.declared()["mcp__one__plenty"].max_result_chars == 60_000
 
 
 def test_names_are_such_as_providers_take() -> None:

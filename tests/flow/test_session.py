@@ -176,8 +176,8 @@ async def test_a_rate_limit_is_waited_for_without_touching_the_context(tmp_path:
 
 
 async def test_a_sub_agent_has_a_log_of_its_own_and_reports(tmp_path: Path) -> None:
-    @tool
-    async def task(prompt: str, *, context: ToolContext) -> str:
+    @tool(name="task")
+    async def reporting(prompt: str, *, context: ToolContext) -> str:
         """Let a sub-agent work."""
         report = await context.subagents.run(prompt)
         return f"{report.ended}: {report.text} (see {report.transcript})"
@@ -189,7 +189,7 @@ async def test_a_sub_agent_has_a_log_of_its_own_and_reports(tmp_path: Path) -> N
         "three, it says",
     ]
     watching = Watching(tmp_path, script)
-    async with watching.open(tools=[look, task]) as session:
+    async with watching.open(tools=[look, reporting]) as session:
         ended = await session.run("how many?")
         assert ended.text == "three, it says"
         ((_, said, _),) = answers(session.messages)
@@ -203,6 +203,53 @@ async def test_a_sub_agent_has_a_log_of_its_own_and_reports(tmp_path: Path) -> N
     places = Places(workspace=tmp_path)
     assert b"files: a line" in await read_address(places, f"{address}#4")
     assert session_names(places) == [name]
+
+
+@tool
+async def task(prompt: str, *, context: ToolContext) -> str:
+    """Let a sub-agent work."""
+    return (await context.subagents.run(prompt)).text
+
+
+async def test_a_sub_agent_has_the_model_and_the_tools_of_now(tmp_path: Path) -> None:
+    watching = Watching(tmp_path, ["hello"])
+    async with watching.open(tools=[task]) as session:
+        await session.run("hi")
+        replies = [asked("task", prompt="look"), asked("look", path="a"), "looked", "it looked"]
+        newer = ScriptedModel(replies, name="newer")
+        await session.change_model(newer)
+        session.add_tools(look)
+        assert (await session.run("again")).text == "it looked"
+    assert len(watching.model.requests) == 1
+    assert [spec.name for spec in newer.requests[1].tools] == ["look"]
+    assert answers(newer.requests[2].messages)[0][2] is False
+
+
+async def test_a_sub_agent_is_judged_by_the_rules_of_now(tmp_path: Path) -> None:
+    done: list[str] = []
+
+    @tool
+    async def change(path: str) -> str:
+        """Change something; somebody then makes the session read-only."""
+        done.append(path)
+        session.consent.change_mode("read-only")
+        return "changed"
+
+    script = [
+        asked("task", prompt="change both"),
+        asked("change", "s1", path="a"),
+        asked("change", "s2", path="b"),
+        "one of them",
+        "one of them, it says",
+        "yes",
+    ]
+    watching = Watching(tmp_path, script)
+    async with watching.open(tools=[task, change]) as session:
+        await session.run("go")
+    assert done == ["a"]
+    ((_, said, failed),) = answers(watching.model.requests[3].messages)[1:]
+    assert failed
+    assert said.startswith("denied")
 
 
 async def test_a_session_cut_off_between_calls_and_results_goes_on_without_running_them_again(
@@ -299,6 +346,34 @@ async def test_tools_may_join_later(tmp_path: Path) -> None:
         await session.run("b")
         assert session.governor.fixed_tokens == sum(session.kit.fixed.values())
     assert [len(r.tools) for r in watching.model.requests] == [0, 1, 1]
+
+
+@tool(read_only=True, max_result_chars=500)
+async def brief(n: int) -> str:
+    """Say much, of which little is needed."""
+    return f"{n}: " + "many words of a report " * 100
+
+
+@tool(read_only=True, max_result_chars=90_000)
+async def full(n: int) -> str:
+    """Say much, all of which is needed."""
+    return f"{n}: " + "many words of a report " * 3_000
+
+
+async def test_a_tool_says_from_where_its_results_are_offloaded(tmp_path: Path) -> None:
+    watching = Watching(tmp_path, [[asked("brief", "b", n=1), asked("full", "f", n=2)], "done"])
+    async with watching.open(tools=[brief]) as session:
+        # One that joins later says so, too.
+        session.add_tools(full)
+        await session.run("go")
+        (_, short, _), (_, whole, _) = answers(session.messages)
+        assert session.governor.budget.single_chars < 69_000
+    assert len(short) < 1_100
+    assert short.count("many words") < 30
+    assert whole.count("many words") == 3_000
+    saved = short.partition("Full output: ")[2].split()[0]
+    text = await read_address(Places(workspace=tmp_path), saved)
+    assert text.count(b"many words") == 100
 
 
 async def test_nothing_to_undo(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Final, Protocol
 
@@ -36,16 +36,21 @@ class Subagents:
 
     Args:
         open_child: Opens the kit of one.
-        tools: The session's tools.
+        tools: The session's tools as they are now; more may join.
         totals: The session's, to which what they use is added.
         parallel: So many at once; further ones wait.
     """
 
     def __init__(
-        self, open_child: OpenChild, *, tools: Registry, totals: Totals, parallel: int = 4
+        self,
+        open_child: OpenChild,
+        *,
+        tools: Callable[[], Registry],
+        totals: Totals,
+        parallel: int = 4,
     ) -> None:
         self._open = open_child
-        self._tools = tools.without(STARTERS)
+        self._tools = tools
         self._totals = totals
         self._places = anyio.Semaphore(parallel)
         self._started = 0
@@ -69,7 +74,9 @@ class Subagents:
                 del self._running[number]
 
     async def _run(self, number: int, task: str, tools: Sequence[str] | None) -> SubagentReport:
-        chosen = self._tools if tools is None else self._tools.only(tools)
+        chosen = self._tools().without(STARTERS)
+        if tools is not None:
+            chosen = chosen.only(tools)
         async with self._open(number, chosen) as kit:
             try:
                 ended = await run_turn(kit, f"{ROLE}\n\n{task}")

@@ -163,7 +163,7 @@ class Tool:
         kind: What sort of work it is; decides how old results are shortened.
         compactable: Whether old results may be shortened.
         max_result_chars: A longer result is archived at once and shown as a preview; None: the
-            budget's own limit.
+            budget's own limit. More than the budget's is heeded too, up to a quarter of the window.
         main_argument: The argument that names a call best, for lines about it.
         timeout_seconds: After so long the call gets a result that says so; None: never.
     """
@@ -190,7 +190,10 @@ class Tool:
     def traits(self) -> Traits:
         """As the governor sees it."""
         return Traits(
-            kind=self.kind, compactable=self.compactable, main_argument=self.main_argument
+            kind=self.kind,
+            compactable=self.compactable,
+            main_argument=self.main_argument,
+            max_result_chars=self.max_result_chars,
         )
 
 

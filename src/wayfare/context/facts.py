@@ -96,6 +96,10 @@ class Ledger:
         self._step = 0
         self._wants_remark = False
 
+    def declare(self, declared: Declared) -> None:
+        """What tools say about themselves, from the next entry on."""
+        self._declared = declared
+
     def add(self, entered: Entered) -> None:
         """Take note of one message."""
         message = entered.message

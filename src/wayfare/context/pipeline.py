@@ -7,7 +7,7 @@ weighed against the prompt cache, archived, committed to the log and applied to 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from wayfare.clock import Clock
 from wayfare.context import invariants
@@ -187,6 +187,12 @@ class Governor:
     @calibration.setter
     def calibration(self, learned: Calibration) -> None:
         self._reckoning.calibration = learned
+
+    def declare(self, declared: Declared) -> None:
+        """Tools that joined, by name: what they say about themselves, from the next call on."""
+        self._declared = {**(self._declared or {}), **declared}
+        self.view = replace(self.view, declared=self._declared)
+        self.ledger.declare(self._declared)
 
     @property
     def declared(self) -> Declared | None:

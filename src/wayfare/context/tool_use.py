@@ -44,11 +44,13 @@ _SHOWS_FILES: Final = re.compile(
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Traits:
     """What a tool declares about itself: its kind, whether old results may be shortened, which
-    argument names it best."""
+    argument names it best, and from how many characters a result is offloaded (None: the budget
+    says)."""
 
     kind: Kind = "other"
     compactable: bool = True
     main_argument: str = ""
+    max_result_chars: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +59,7 @@ class ToolUse:
 
     `path` is the file it is about ("" for none), `main` one short line, `shows_files` says that it
     brings text of files into the context: what later edits quote. What a command that builds or
-    tests prints is none.
+    tests prints is none. `max_result_chars` is what the tool declared.
     """
 
     name: str
@@ -66,6 +68,7 @@ class ToolUse:
     main: str
     compactable: bool = True
     shows_files: bool = False
+    max_result_chars: int | None = None
 
 
 Declared = Mapping[str, Traits]
@@ -86,6 +89,7 @@ def tool_use(call: ToolCall, declared: Declared | None = None) -> ToolUse:
         main=_line(main if main is not None else _main(call)),
         compactable=traits is None or traits.compactable,
         shows_files=_shows_files(call, kind),
+        max_result_chars=None if traits is None else traits.max_result_chars,
     )
 
 

@@ -114,17 +114,11 @@ async def _opened(wanted: Wanted, background: TaskGroup) -> Session:
     said = await _said(wanted)
     begun, found = await _log(wanted, said)
     totals = Totals(usage=found.usage, cost=found.cost, calls=found.calls)
-    kit, summarizer = _kit(wanted, said, begun, totals, background)
-    address = notes_address(said.places, begun.session)
-    register_sources(summarizer.restorer, kit, said.places.workspace, notes=address)
-    if said.memory is not None:
-        await said.memory.connect(
-            kit,
-            places=said.places,
-            tasks=background,
-            models=lambda: (summarizer.model, said.side, said.model),
-        )
-    return Session(
+    children = Children(
+        places=said.places, saved=begun.how != "unsaved", disk=wanted.disk, sync=wanted.sync
+    )
+    kit, summarizer = _kit(wanted, said, begun, totals, background, children)
+    session = Session(
         kit,
         name=begun.session,
         how=begun.how,
@@ -132,6 +126,21 @@ async def _opened(wanted: Wanted, background: TaskGroup) -> Session:
         unfinished=found.unfinished,
         background=background,
     )
+    children.parent = lambda: session.kit
+    address = notes_address(said.places, begun.session)
+    register_sources(summarizer.restorer, kit, said.places.workspace, notes=address)
+    if said.memory is not None:
+        await said.memory.connect(
+            kit,
+            places=said.places,
+            tasks=background,
+            models=lambda: (
+                summarizer.model,
+                session.model if said.side is said.model else said.side,
+                session.model,
+            ),
+        )
+    return session
 
 
 async def _said(wanted: Wanted) -> _Said:
@@ -202,7 +211,12 @@ async def _log(wanted: Wanted, said: _Said) -> tuple[Begun, Survey]:
 
 
 def _kit(
-    wanted: Wanted, said: _Said, begun: Begun, totals: Totals, background: TaskGroup
+    wanted: Wanted,
+    said: _Said,
+    begun: Begun,
+    totals: Totals,
+    background: TaskGroup,
+    children: Children,
 ) -> tuple[Kit, Summarizer]:
     """Everything a turn works with; the summarizer among it restores what is registered."""
     clock, watch, places = wanted.clock, said.watch, said.places
@@ -220,8 +234,7 @@ def _kit(
         sync=wanted.sync,
     )
     summarizer = summarizer_for(asked, totals=totals, clock=clock, watch=watch, notes=keeper.now)
-    children = Children(places=places, saved=saved, disk=wanted.disk, sync=wanted.sync)
-    subagents = Subagents(children.open, tools=said.tools, totals=totals)
+    subagents = Subagents(children.open, tools=lambda: children.parent().tools, totals=totals)
     kit = Kit(
         model=said.model,
         governor=begun.governor,
@@ -253,7 +266,6 @@ def _kit(
         kit = said.memory.joined(kit)
     if saved:
         kit.context.kept.put(keeper)
-    children.parent = kit
     return kit, summarizer
 
 

@@ -304,6 +304,7 @@ class Session:
         registry = kit.tools.with_tool(*tools)
         fixed = {**kit.fixed, "tools": fixed_parts("", registry)["tools"]}
         kit.governor.fixed_tokens = sum(fixed.values())
+        kit.governor.declare(registry.declared())
         self._kit = replace(kit, tools=registry, fixed=fixed)
 
     async def begin(self) -> None:

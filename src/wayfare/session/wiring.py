@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -120,20 +120,22 @@ class GovernorSight:
 
 
 class Children:
-    """Opens the kits of sub-agents: a log of their own, all else as their parent has it."""
+    """Opens the kits of sub-agents: a log of their own, all else as their parent has it now.
+
+    `parent` gives the kit of the session as it is; it is set once there is one.
+    """
 
     def __init__(self, *, places: Places, saved: bool, disk: Disk | None, sync: Sync) -> None:
         self._places = places
         self._saved = saved
         self._disk = disk
         self._sync: Sync = sync
-        self.parent: Kit | None = None
+        self.parent: Callable[[], Kit] = _no_session
 
     @asynccontextmanager
     async def open(self, number: int, tools: Registry, /) -> AsyncGenerator[Kit]:
         """The kit of one; its log and what its tools kept are closed on the way out."""
-        parent = self.parent
-        assert parent is not None
+        parent = self.parent()
         name = f"{parent.context.session}/agents/{number}-{parent.clock.token()}"
         fixed = {**parent.fixed, "tools": fixed_parts("", tools)["tools"]}
         watch = of_agent(parent.watch, number)
@@ -207,6 +209,10 @@ class Children:
             declared=tools.declared(),
             fixed_tokens=fixed_tokens,
         )
+
+
+def _no_session() -> Kit:
+    raise RuntimeError("the session is not open yet")
 
 
 def _rest(limits: Limits, used: Totals) -> Limits:

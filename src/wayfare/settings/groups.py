@@ -252,6 +252,8 @@ class McpServer:
         enabled: Whether it is started. Default true.
         read_only_tools: Tools that are known to change nothing, so that they need no question.
         timeout_seconds: Seconds one call may take. Default 120.
+        max_result_chars: A result of more characters stands in a file, with a preview. Default 0: what
+            the tool declares, else the budget's own limit.
     """
 
     command: str = ""
@@ -263,6 +265,7 @@ class McpServer:
     enabled: bool = True
     read_only_tools: tuple[str, ...] = ()
     timeout_seconds: float = 120.0
+    max_result_chars: int = 0
 
 
 def _servers() -> dict[str, McpServer]:

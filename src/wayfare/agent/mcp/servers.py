@@ -25,6 +25,9 @@ _NAME_CHARS: Final = 64
 _UNFIT: Final = re.compile(r"[^A-Za-z0-9_-]+")
 _DESCRIPTION_CHARS: Final = 4_000
 """A longer description is cut: it is sent with every request."""
+_MOST_CHARS: Final = "anthropic/maxResultSizeChars"
+"""Where a server says how long a tool's result may be (`_meta` of the tool), as Claude Code reads
+it."""
 _GRACE_SECONDS: Final = 30.0
 """The server's own time-out comes first and says more."""
 
@@ -118,8 +121,17 @@ def _tool(connection: Connection, offered: McpTool, taken: Mapping[str, Tool]) -
         schema={"type": "object", **offered.input_schema},
         run=run,
         read_only=read_only,
+        max_result_chars=_most_chars(connection.settings, offered.meta),
         timeout_seconds=connection.settings.timeout_seconds + _GRACE_SECONDS,
     )
+
+
+def _most_chars(settings: McpServer, meta: Mapping[str, Any] | None) -> int | None:
+    """From how many characters on a result is offloaded: the person's word, then the server's."""
+    if settings.max_result_chars:
+        return settings.max_result_chars
+    said = (meta or {}).get(_MOST_CHARS)
+    return said if isinstance(said, int) and not isinstance(said, bool) and said > 0 else None
 
 
 def tool_name(server: str, tool: str, taken: Mapping[str, Any]) -> str:

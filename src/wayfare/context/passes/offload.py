@@ -2,7 +2,7 @@
 
 Runs when a batch of results arrives: every single result over its limit, then, largest first,
 the batch until it fits its budget. Text of files has a wider limit than what commands print: it was
-read to be worked on.
+read to be worked on. A tool may declare a limit of its own, narrower or wider.
 """
 
 from __future__ import annotations
@@ -31,6 +31,12 @@ class _Found:
     chars: int
     tokens: int
     of_files: bool
+    most_chars: int | None
+
+    def shown_chars(self, budget: Budget) -> int:
+        """What stays of it when it is offloaded."""
+        shown = budget.shown_chars
+        return shown if self.most_chars is None else min(shown, max(self.most_chars, 0))
 
 
 def plan(view: View, budget: Budget, start: int) -> list[Edit]:
@@ -55,16 +61,19 @@ def plan(view: View, budget: Budget, start: int) -> list[Edit]:
         chars -= one.chars - budget.shown_chars
         tokens -= one.tokens
     ops = tuple(
-        Preview(f.entry, f.block, budget.shown_chars)
+        Preview(f.entry, f.block, f.shown_chars(budget))
         for f in sorted(large, key=lambda f: (f.entry, f.block))
-        if f.chars > budget.shown_chars + _FRAME_CHARS
+        if f.chars > f.shown_chars(budget) + _FRAME_CHARS
     )
     return [Edit(by="offload", reason=f"{len(ops)} large results", ops=ops)] if ops else []
 
 
 def _is_large(found: _Found, budget: Budget) -> bool:
-    share = budget.file_window_share if found.of_files else budget.single_window_share
-    return found.chars > budget.single_chars or found.tokens > budget.window_tokens * share
+    """A tool's own limit stands in place of the budget's; the share of the window still holds."""
+    wide = found.of_files or found.most_chars is not None
+    share = budget.file_window_share if wide else budget.single_window_share
+    most_chars = budget.single_chars if found.most_chars is None else found.most_chars
+    return found.chars > most_chars or found.tokens > budget.window_tokens * share
 
 
 def _results(view: View, slot: Slot) -> Iterator[_Found]:
@@ -79,4 +88,5 @@ def _results(view: View, slot: Slot) -> Iterator[_Found]:
                 chars=len(text),
                 tokens=view.meter.text(text) + media,
                 of_files=use is not None and use.shows_files,
+                most_chars=None if use is None else use.max_result_chars,
             )
