@@ -15,6 +15,7 @@ from bench import (
     frontier_section,
     governance_section,
     judges_section,
+    local_section,
     loop_section,
     memory_section,
 )
@@ -23,7 +24,17 @@ from bench.report import ROOT, Section, write
 from bench.run_baselines import WINDOWS
 from bench.synthetic import session
 
-SECTIONS = ("judges", "governance", "digest", "frontier", "compaction", "memory", "recall", "loop")
+SECTIONS = (
+    "judges",
+    "governance",
+    "digest",
+    "frontier",
+    "compaction",
+    "local-session",
+    "memory",
+    "recall",
+    "loop",
+)
 
 
 def main() -> None:
@@ -48,6 +59,8 @@ def main() -> None:
         made += frontier_section.sections([*recordings, generated], source, options.windows)
     if "compaction" in options.only:
         made.append(compaction_section.section(recordings, source))
+    if "local-session" in options.only:
+        made.append(local_section.section(source))
     if "memory" in options.only:
         made.append(memory_section.section(source))
     if "recall" in options.only:

@@ -270,6 +270,21 @@ class Session:
         """
         return await self._kit.governor.undo()
 
+    async def branch(self, before: int = 0) -> str:
+        """Begin another session with what this one held before an entry; returns its name.
+
+        Args:
+            before: The first entry left out; 0: of the newest compaction.
+
+        Raises:
+            NotFound: there is no compaction, or no such entry.
+            WriteFailed: the branch cannot be written.
+        """
+        from wayfare.session.branching import branched
+
+        transcript = self._kit.governor.transcript
+        return await branched(self.places, transcript, before=before, clock=self._kit.clock)
+
     async def change_model(self, model: Model | str) -> None:
         """Use another model from the next call on; its smaller window is tried first.
 
