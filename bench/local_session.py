@@ -102,8 +102,9 @@ class Judged:
         ran.asked += 1
         ran.invalid += violations({"messages": codec(FORMAT).encode(request.messages)}, FORMAT)
         began = perf_counter()
+        steer = self._steer
         try:
-            if self._steer is None:
+            if steer is None:
                 return await self._model.complete(request, watcher)
             short = replace(request, max_output_tokens=_WORDS_TOKENS)
             usage = (await self._model.complete(short)).usage
@@ -111,12 +112,12 @@ class Judged:
             ran.refused += 1
             raise
         finally:
-            if self._steer is None:
+            if steer is None:
                 ran.summaries.append(perf_counter() - began)
         ran.steps += 1
         ran.read_tokens += usage.prompt_tokens - usage.cache_read_tokens
         ran.largest_tokens = max(ran.largest_tokens, usage.prompt_tokens)
-        said = next(self._steer)
+        said = next(steer)
         message = assistant(said) if isinstance(said, str) else assistant("", said)
         return Reply(message=message, usage=usage, stop="end" if message.text else "tools")
 
@@ -133,7 +134,8 @@ def calls(files: Sequence[str], *, lines: int) -> Iterator[ToolCall | str]:
             ("read_file", {"path": f"missing/{step}.py"}),
             ("todo_write", {"todos": [{"content": f"look at {path}", "status": "completed"}]}),
         )
-        if step % STEPS_A_TURN == 0:
+        # The second time, too: the errors of a turn are handed back to the model once.
+        if step > 1 and step % STEPS_A_TURN < 2:
             yield f"Looked at {path} in step {step}."
         else:
             name, given = ways[step % len(ways)]
