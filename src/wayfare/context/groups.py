@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from wayfare.context.slot import Slot
+from wayfare.messages import Message, Thinking
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,12 +36,7 @@ def groups(slots: Sequence[Slot], start: int = 0) -> list[Group]:
         stop = at + 1
         is_step = slots[at].message.role == "assistant"
         if is_step:
-            while (
-                stop < len(slots)
-                and slots[stop].message.role == "assistant"
-                and not _wants_results_next(slots[stop - 1])
-            ):
-                stop += 1
+            stop = _end_of_reply(slots, at)
             while stop < len(slots) and carries_results(slots[stop]):
                 stop += 1
         found.append(Group(start=at, stop=stop, is_step=is_step))
@@ -48,9 +44,24 @@ def groups(slots: Sequence[Slot], start: int = 0) -> list[Group]:
     return found
 
 
-def _wants_results_next(slot: Slot) -> bool:
-    """Whether the format wants the results directly after this very message."""
-    return slot.message.format == "openai-chat" and bool(slot.message.calls)
+def _end_of_reply(slots: Sequence[Slot], start: int) -> int:
+    """Where the assistant messages end that are one reply, the first of them at `start`."""
+    called: set[str] = set()
+    for at in range(start, len(slots)):
+        message = slots[at].message
+        ids = {call.id for call in message.calls}
+        if message.role != "assistant" or (called and (_reasons_first(message) or ids & called)):
+            return at
+        if ids and message.format == "openai-chat":
+            return at + 1  # The format wants the results directly behind this very message.
+        called |= ids
+    return len(slots)
+
+
+def _reasons_first(message: Message) -> bool:
+    """Whether a reply begins with the message: a model reasons before it calls, never after."""
+    first = message.blocks[0] if message.blocks else None
+    return isinstance(first, Thinking) and first.bound
 
 
 def carries_results(slot: Slot) -> bool:
@@ -80,4 +91,4 @@ def open_step(slots: Sequence[Slot]) -> int:
         at -= 1
     while at > 0 and slots[at - 1].message.role == "assistant":
         at -= 1
-    return at
+    return groups(slots, at)[-1].start

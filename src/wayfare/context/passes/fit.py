@@ -27,6 +27,8 @@ from wayfare.transcript import Edit, HeadTail, Preview, ShortInput
 
 _DOUBT: Final = 1.1
 """An estimate of one message may be so much too high: what is within its share stays for sure."""
+_AGAIN_SHARE: Final = 0.75
+"""A text that was cut before is cut again to this share of what is left of it, or not at all."""
 
 
 class _Cut(NamedTuple):
@@ -140,6 +142,8 @@ def _texts(
             chars = max(int(len(block.text) * share / taken), least_chars, 200)
             address = addresses.where(slot.entry, slot.refs).block(number)
             whole = number not in slot.shortened
+            if not whole and chars > len(block.text) * _AGAIN_SHARE:
+                continue
             shown = head_and_tail(block.text, address, chars, whole=whole)
             load = saved(meter, block.text, shown)
             yield _Cut(HeadTail(slot.entry, number, chars), load)
