@@ -177,6 +177,25 @@ async def test_a_sub_agent_that_never_ends_is_asked_once_without_tools(tmp_path:
     assert "likes.md" in project.records
 
 
+async def test_a_sub_agent_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
+    thinks = mind()
+
+    async def forever(seconds: float) -> None:
+        await anyio.Event().wait()
+
+    def works(request: Request) -> Line:
+        if request.tools and request.system.startswith(EXTRACT):
+            return Scripted(text="[]", delay_seconds=1)
+        return thinks(request)
+
+    limits = MemoryLimits(extract_mode="agent", extract_agent_seconds=0.01)
+    project = Project(tmp_path, works, limits=limits, model={"sleep": forever})
+    async with project.open() as session:
+        await session.run("I like tea.")
+    assert len(thinks.extractions) == 1
+    assert "likes.md" in project.records
+
+
 async def test_what_only_a_tool_said_is_not_written_on_its_word(tmp_path: Path) -> None:
     @tool(read_only=True)
     async def page() -> str:
@@ -212,6 +231,71 @@ async def test_a_hook_may_keep_a_write_out(tmp_path: Path) -> None:
         await session.run("Remember that the user likes tea.")
         said = [r.text for m in session.messages for r in m.results]
     assert "a hook kept this out of memory: no names" in said[-1]
+
+
+async def test_a_hook_may_keep_out_what_extraction_found(tmp_path: Path) -> None:
+    asked_for: list[Any] = []
+
+    def no_tea(payload: Any) -> Any:
+        asked_for.append(payload)
+        return {"decision": "block", "reason": "no tea"} if "tea" in payload["body"] else None
+
+    def likes(said: str, number: int) -> list[dict[str, Any]]:
+        return [record(number, word, f"I like {word}.") for word in ("tea", "pie") if word in said]
+
+    project = Project(tmp_path, Mind(answers, likes))
+    async with project.open(hooks=[Hook(event="MemoryWrite", run=no_tea)]) as session:
+        await session.run("I like tea. I like pie.")
+    assert list(project.records) == ["pie.md"]
+    assert [p["tool"] for p in asked_for] == ["extraction", "extraction"]
+    assert asked_for[0]["hook_event_name"] == "MemoryWrite"
+    assert any("no tea" in line for line in project.lines("memory.reject"))
+
+
+async def test_what_is_true_everywhere_is_the_users_own_in_every_project(tmp_path: Path) -> None:
+    """The canary: the user's own records cross projects, the project's never do."""
+
+    def works(request: Request) -> Line:
+        if request.system in (SELECT, EXTRACT) or any(m.calls for m in request.messages):
+            return mind()(request)
+        own = writes("tea", "The user likes tea.")
+        here = writes("heron", "The user named the heron server.")
+        return [
+            ToolCall(id="w1", name="memory_write", input={**own.input, "scope": "user"}),
+            ToolCall(id="w2", name="memory_write", input=here.input),
+            ToolCall(
+                id="w3",
+                name="memory_write",
+                input={**here.input, "scope": "user", "type": "project"},
+            ),
+        ]
+
+    def looks(request: Request) -> Line:
+        if request.system in (SELECT, EXTRACT) or any(m.calls for m in request.messages):
+            return mind()(request)
+        return [
+            asked("memory_search", "s1", query="tea heron server"),
+            ToolCall(id="s2", name="memory_read", input={"name": "user/tea.md"}),
+            ToolCall(id="s3", name="memory_read", input={"name": "user/../heron.md"}),
+        ]
+
+    own = str(tmp_path / "own")
+    one = Project(tmp_path / "one", works, user=own)
+    async with one.open() as session:
+        await session.run("Remember: the user likes tea, the user named the heron server.")
+        stored = [r for m in session.messages for r in m.results]
+    assert stored[0].text.startswith("Stored user/tea.md")
+    assert list(one.records) == ["heron.md"]
+    assert stored[2].is_error
+    two = Project(tmp_path / "two", looks, user=own)
+    async with two.open() as session:
+        await session.run("What do you know?")
+        found, read, outside = [r for m in session.messages for r in m.results]
+    assert "user/tea.md" in found.text
+    assert "likes tea" in read.text
+    assert outside.is_error
+    assert not any("heron" in str(r.system) + words_of(r) for r in two.model.requests[:1])
+    assert "heron" not in found.text + read.text
 
 
 async def test_failures_of_memory_never_reach_a_turn(tmp_path: Path) -> None:

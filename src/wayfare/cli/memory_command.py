@@ -229,6 +229,7 @@ def redact_record(root: Path, name: str, *, user: bool) -> None:
     async def work() -> None:
         async with opened(root, user=user) as memory:
             count = await redact(memory.store, name)
+            await memory.search.leave_no_trace()
         put(
             f"redacted: {plain(name)}; its text was taken out of {counted(count, 'journal line')}\n"
         )

@@ -6,16 +6,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from wayfare.agent.hooks import Hooks
 from wayfare.cli.memory_opening import tell, wanted_of
 from wayfare.cli.model_choice import open_model
 from wayfare.cli.printing import put, say
-from wayfare.cli.session_setup import places_of
+from wayfare.cli.session_setup import hooks_of, places_of
 from wayfare.cli.settings_files import read_settings
 from wayfare.clock import SystemClock
 from wayfare.events import Event
 from wayfare.memory import Extracted, MemoryLimits, dream
 from wayfare.session import run_sync
 from wayfare.session.leftovers import pick_up, sessions_since
+from wayfare.session.memory_hooks import asking
 from wayfare.session.memory_wanted import memory_store
 from wayfare.session.side_query import ModelSideQuery
 from wayfare.settings import Flag
@@ -50,6 +52,8 @@ def run(root: Path, *, model: str, now: bool, review: bool, detached: bool) -> i
         side = ModelSideQuery(lambda: (asked,), lambda usage, model: None)
         memory = memory_store(wanted.project, clock=clock, limits=limits, watch=watch)
         store, search = memory.store, memory.search
+        hooks = Hooks(hooks=hooks_of(read.settings), watch=watch)
+        store.ask_first = asking(hooks, lambda: {"cwd": str(root), "session_id": ""})
 
         async def since(moment: float) -> int:
             return sessions_since(places, moment)

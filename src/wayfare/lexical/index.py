@@ -127,6 +127,12 @@ class LexicalIndex:
             change.apply(db)
         return removed
 
+    def leave_no_trace(self) -> None:
+        """Make the file hold no word of what was removed. Slow: it is written anew."""
+        with self._file.writing() as db:
+            db.execute("INSERT INTO postings (postings) VALUES ('optimize')")
+        self._file.compact()
+
     def rank(
         self,
         query: str,

@@ -63,6 +63,19 @@ class IndexFile:
         with self._transaction("BEGIN IMMEDIATE") as db:
             yield db
 
+    def compact(self) -> None:
+        """Write the file anew, without what was deleted from it.
+
+        Raises:
+            StoreError: The file is damaged, and was emptied, or another process is using it.
+        """
+        with self._lock:
+            try:
+                self._db.execute("VACUUM")
+                self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            except sqlite3.Error as failure:
+                raise self._failed(failure) from failure
+
     @contextmanager
     def _transaction(self, begin: str) -> Generator[sqlite3.Connection, None, None]:
         with self._lock:

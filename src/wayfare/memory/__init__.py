@@ -14,7 +14,7 @@ from wayfare.memory.gate import Existing, GateContext, judge
 from wayfare.memory.history import Happening, diff, forget, history, log, redact, undo
 from wayfare.memory.likeness import Utterance
 from wayfare.memory.limits import MemoryLimits
-from wayfare.memory.memory_store import MemoryStore
+from wayfare.memory.memory_store import AskFirst, MemoryStore
 from wayfare.memory.notices import Offered
 from wayfare.memory.recall import Prefetch, Recall, Recalled
 from wayfare.memory.recall_source import RecallSource
@@ -24,11 +24,13 @@ from wayfare.memory.scopes import project_memory, project_root, user_memory
 from wayfare.memory.search import MemorySearch
 from wayfare.memory.side_query import SideQuery
 from wayfare.memory.storage import MemoryStorage
-from wayfare.memory.tools import memory_tools
+from wayfare.memory.tools import OWN_PREFIX, memory_tools
 from wayfare.memory.transaction import Change, Written
 from wayfare.memory.waiting import Waiting, drop_waiting, waiting
 
 __all__ = [
+    "OWN_PREFIX",
+    "AskFirst",
     "Candidate",
     "Change",
     "Consolidated",

@@ -256,6 +256,7 @@ class _Consolidation:
     async def do(self, resolved: Sequence[Resolved]) -> Consolidated:
         """Apply; an operation one of whose records changed meanwhile is left out whole."""
         left: list[str] = []
+        resolved = [one for one in resolved if await self._may(one.operation)]
         while True:
             fresh: list[Resolved] = []
             for one in resolved:
@@ -282,6 +283,17 @@ class _Consolidation:
             done = self._ended("applied", written=written, operations=resolved, left=left)
             self._watch(Event(name="memory.consolidated", text=str(done)))
             return done
+
+    async def _may(self, operation: Operation) -> bool:
+        """Whether hooks let an operation be; one they keep out is left out whole."""
+        reason = await self._store.why_kept_out(
+            self._actor, operation.result, operation=operation.kind, files=operation.files
+        )
+        if reason:
+            self._refused(
+                f"a hook kept out {operation.kind} of {', '.join(operation.files)}: {reason}"
+            )
+        return not reason
 
     async def _plan(self, batch: Sequence[Held]) -> Plan:
         request = fenced(

@@ -111,6 +111,11 @@ def judge(candidate: Candidate, existing: Existing, context: GateContext) -> Ver
     return standing
 
 
+def kept_out_by_hook(candidate: Candidate, reason: str) -> Verdict:
+    """What a hook of the owner's refused before the gate saw it."""
+    return _reject(candidate, "hook", f"a hook kept it out: {reason}")
+
+
 def check_shape(candidate: Candidate, existing: Existing, context: GateContext) -> Verdict:
     """1. Name, description and body are there, the type is known, sizes are within limits."""
     for part, text in zip(_PARTS, candidate.texts, strict=True):

@@ -24,7 +24,7 @@ from wayfare.memory.journal import (
 )
 from wayfare.memory.likeness import fingerprint
 from wayfare.memory.memory_store import MemoryStore
-from wayfare.memory.record import read_record
+from wayfare.memory.record import INDEX_FILE, read_record
 from wayfare.memory.slug import name_key
 from wayfare.memory.transaction import Change, Written
 from wayfare.memory.waiting import drop_waiting, waiting
@@ -211,8 +211,24 @@ async def redact(store: MemoryStore, name: str, *, actor: Actor = "user") -> int
     for item in await waiting(store.storage):
         if file == item.file or name_key(item.candidate.name) == name_key(stem):
             await drop_waiting(store.storage, item.id)
+    for plan in await store.storage.inbox.names():
+        content = await store.storage.inbox.read(plan)
+        if content is not None and _mentions(content, file):
+            await drop_waiting(store.storage, plan)
     await store.close()
     return count
+
+
+def _mentions(plan: bytes, file: str) -> bool:
+    """Whether a waiting plan may quote a record; one that cannot be read may."""
+    try:
+        return file in msgspec.json.decode(plan, type=_PlanHashes).hashes
+    except (msgspec.DecodeError, msgspec.ValidationError):
+        return True
+
+
+class _PlanHashes(msgspec.Struct):
+    hashes: dict[str, str] = {}
 
 
 class _Redaction:
@@ -231,6 +247,8 @@ class _Redaction:
         if line.redacted or not (line.before or line.after or line.description):
             return None
         about = line.file == self._file or fingerprint(line.description) in self._known
+        if line.file == INDEX_FILE:  # an index somebody edited, with a line about the record
+            about = self._file in f"{line.before or ''}{line.after or ''}"
         return encode(without_texts(line)) if about else None
 
 

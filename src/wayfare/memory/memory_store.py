@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import anyio
 
@@ -13,7 +13,7 @@ from wayfare.errors import RecordConflict
 from wayfare.events import Event, Watch, ignore
 from wayfare.memory.candidate import Actor, Candidate, Verdict
 from wayfare.memory.folder import Entry, Folder, Seen, read_file
-from wayfare.memory.gate import GateContext, judge
+from wayfare.memory.gate import Existing, GateContext, check_secrets, judge, kept_out_by_hook
 from wayfare.memory.index import Index, build_index
 from wayfare.memory.journal import Journal, JournalLine, JournalState, Source
 from wayfare.memory.limits import DEFAULT_LIMITS, MemoryLimits
@@ -36,6 +36,16 @@ from wayfare.memory.writer import INDEX_NAME, Writer
 from wayfare.redaction import Scanner
 from wayfare.store.ref import digest
 
+AskFirst: TypeAlias = Callable[[Mapping[str, Any]], Awaitable[str]]
+"""Told what would be written (`tool`, `operation`, `files`, `name`, `type`, `description`, `body`);
+says why it is kept out, or nothing when it may be written."""
+_ASKED: Mapping[str, str] = {
+    "extractor": "extraction",
+    "consolidator": "consolidation",
+    "dream": "dream",
+}
+"""Who writes without anybody's word at that moment, and what those who are asked know it as."""
+
 Likely: TypeAlias = Callable[[str], Sequence[str]]
 """The files whose records share most words with a text, best first."""
 
@@ -55,6 +65,9 @@ class MemoryStore:
         watch: Told what happens (`memory.stored`, `memory.edited`, `memory.recovered`, ...).
         likely: Which records share a text's words; without it near-twins are found by their
             description alone.
+
+    Attributes:
+        ask_first: Asked before extraction, consolidation or a dream writes a record.
     """
 
     def __init__(
@@ -74,6 +87,7 @@ class MemoryStore:
         self.limits = limits
         self.clock = clock or SystemClock()
         self.likely = likely
+        self.ask_first: AskFirst | None = None
         self.journal = Journal(storage.journal)
         self._scanner = scanner
         self._watch = watch
@@ -206,14 +220,21 @@ class MemoryStore:
             now=self.clock.now(),
         )
         await self._opened()
+        kept_out = [
+            await self.why_kept_out(actor, candidate, operation="write") for candidate in candidates
+        ]
         async with self._writer.alone():
             await self._check_expected(expected or {}, candidates)
             now = self.clock.now()
             draft = Draft(now)
             verdicts: list[Verdict] = []
             try:
-                for candidate in candidates:
-                    verdicts.append(await self._judge(candidate, context, draft))
+                for candidate, reason in zip(candidates, kept_out, strict=True):
+                    verdicts.append(
+                        kept_out_by_hook(candidate, reason)
+                        if reason
+                        else await self._judge(candidate, context, draft)
+                    )
                 lines = [verdict_line(v, at=now, actor=actor, source=source) for v in verdicts]
                 lines += self._lifted(verdicts, now)
                 written = await self._writer.commit(
@@ -233,6 +254,36 @@ class MemoryStore:
         )
         self._tell(offered_events(offered))
         return offered
+
+    async def why_kept_out(
+        self,
+        actor: Actor,
+        candidate: Candidate | None,
+        *,
+        operation: str,
+        files: Sequence[str] = (),
+    ) -> str:
+        """What `ask_first` has against a write; empty when nothing, or when it is not asked.
+
+        It is shown the texts without their secrets, and nobody holds the right to write meanwhile.
+        """
+        if self.ask_first is None or actor not in _ASKED:
+            return ""
+        write: dict[str, Any] = {
+            "tool": _ASKED[actor],
+            "operation": operation,
+            "files": list(files),
+        }
+        if candidate is not None:
+            context = GateContext(actor=actor, scanner=self._scanner)
+            shown = check_secrets(candidate, Existing(), context).candidate
+            write |= {
+                "name": shown.name,
+                "type": shown.type,
+                "description": shown.description,
+                "body": shown.body,
+            }
+        return await self.ask_first(write)
 
     async def transact(
         self,

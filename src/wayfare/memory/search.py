@@ -80,6 +80,15 @@ class MemorySearch:
             self._index.put(documents, digests=digests)
         return len(files)
 
+    async def leave_no_trace(self) -> None:
+        """After a redaction: keep no word of records that are gone.
+
+        Raises:
+            StoreError: the index cannot be written; its words stay until it is made anew.
+        """
+        await self.sync()
+        self._index.leave_no_trace()
+
     def rank(self, query: str, limit: int, *, floor: float = ABSTAIN_BELOW) -> list[Found]:
         """The records that answer a query, best first; none when nothing answers it.
 

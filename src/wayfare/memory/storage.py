@@ -9,7 +9,8 @@ from typing import TypeAlias
 from wayfare.store import Docs, Leases, Log
 
 RewriteJournal: TypeAlias = Callable[[bytes], Awaitable[None]]
-"""Replaces the whole journal, closed at that moment, in one step. Only redaction asks for it."""
+"""Replaces the whole journal, closed at that moment, in one step, and removes what crashes left
+beside it and beside the records. Only redaction asks for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
+
+import anyio
 
 from wayfare.agent.tools import InvalidInput, Registry, Tool, ToolContext, ToolOutput, failure
 from wayfare.errors import ModelError
@@ -30,6 +33,7 @@ class AgentQuery:
         tools: What it may use; those that do not only read are left out.
         context: What tools are handed.
         steps: How often it may be asked.
+        seconds: How long it may take in all; it is then given up, and `otherwise` asked.
         spent: Told what each answer used.
         otherwise: Asked once where this comes to nothing.
     """
@@ -41,6 +45,7 @@ class AgentQuery:
         context: ToolContext,
         *,
         steps: int,
+        seconds: float,
         spent: Spent,
         otherwise: SideQuery,
     ) -> None:
@@ -48,6 +53,7 @@ class AgentQuery:
         self._tools = Registry(tool for tool in tools if tool.read_only)
         self._context = context
         self._steps = steps
+        self._seconds = seconds
         self._spent = spent
         self._otherwise = otherwise
 
@@ -59,10 +65,9 @@ class AgentQuery:
         Raises:
             ModelError: neither this way nor the other gave an answer.
         """
-        try:
+        text = ""
+        with suppress(ModelError), anyio.move_on_after(self._seconds):
             text = await self._looked(f"{system}\n\n{RULE}", prompt, max_tokens)
-        except ModelError:
-            text = ""
         return text or await self._otherwise(system, prompt, schema, max_tokens)
 
     async def _looked(self, system: str, prompt: str, max_tokens: int) -> str:

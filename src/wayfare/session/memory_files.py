@@ -9,14 +9,17 @@ from typing import Final
 import anyio
 
 from wayfare.backends import FileDocs, FileLeases, FileLog
-from wayfare.backends.disk import Disk
+from wayfare.backends.disk import Disk, storing
+from wayfare.backends.durable import TEMP_PREFIX, in_thread
 from wayfare.backends.file_log import is_json_line
+from wayfare.backends.os_disk import OsDisk
 from wayfare.clock import Clock
 from wayfare.memory.storage import MemoryStorage
 from wayfare.store.ref import digest
 
 OWN_FOLDER: Final = ".wayfare"
 """Beside the records: journal, caches, what waits for the owner. Ignored by git."""
+_JOURNAL: Final = "journal.jsonl"
 _POLL_SECONDS: Final = 0.05
 """Between two looks at a lease somebody else holds: a write takes about this long."""
 
@@ -55,7 +58,17 @@ def memory_in_files(
             **more,  # type: ignore[arg-type]
         )
 
+    def leave_no_copy() -> None:
+        """Remove what crashes set aside or left half written; all writers are kept out now."""
+        on = disk or OsDisk()
+        for place in (own, folder):
+            for name in on.entries(place):
+                if name.startswith((f"{_JOURNAL}.torn-", TEMP_PREFIX)):
+                    with storing(place / name):
+                        on.unlink(place / name)
+
     async def rewrite(content: bytes) -> None:
+        await in_thread(leave_no_copy)
         journal = docs(own, ".jsonl")
         present = await journal.read("journal")
         await journal.write(
@@ -64,7 +77,7 @@ def memory_in_files(
 
     return MemoryStorage(
         journal=FileLog(
-            own / "journal.jsonl",
+            own / _JOURNAL,
             disk=disk,
             clock=clock,
             is_whole=is_json_line,

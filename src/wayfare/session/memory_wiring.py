@@ -19,6 +19,7 @@ from wayfare.context.budget import Budget
 from wayfare.errors import StoreError
 from wayfare.events import Event, Watched
 from wayfare.memory import (
+    OWN_PREFIX,
     Recall,
     RecallSource,
     SideQuery,
@@ -30,6 +31,7 @@ from wayfare.memory.side_query import fenced
 from wayfare.messages import Message
 from wayfare.model import Model, Usage
 from wayfare.session.extracting_agent import AgentQuery
+from wayfare.session.memory_hooks import asking
 from wayfare.session.memory_upkeep import Upkeep
 from wayfare.session.memory_wanted import MemoryWanted, OpenMemory, opened_memory
 from wayfare.session.places import Places
@@ -105,7 +107,9 @@ class SessionMemory:
     def tools(self) -> tuple[Tool, ...]:
         """The agent's four memory tools."""
         store, search = self._project.store, self._project.search
-        made = memory_tools(store, search, said=self._evidence, wrote=self._note_write)
+        made = memory_tools(
+            store, search, said=self._evidence, wrote=self._note_write, own=self._own_source()
+        )
         return tuple(replace(tool, run=self._after_reading(tool)) for tool in made)
 
     def joined(self, kit: Kit) -> Kit:
@@ -134,6 +138,7 @@ class SessionMemory:
             models: Who answers side queries now, first the one for them; None is passed over.
         """
         self._kit = kit
+        self._project.store.ask_first = asking(kit.hooks, lambda: kit.payload)
         limits = self.wanted.limits
         side = (
             ModelSideQuery(lambda: one_each(*models()), self._spent)
@@ -141,22 +146,12 @@ class SessionMemory:
             else None
         )
         said = self._said = Said(kit.context.history)
-        also: list[RecallSource] = []
-        if self._user is not None:
-            address = f"{self._user.folder}/"
-            also.append(
-                RecallSource(
-                    store=self._user.store,
-                    search=self._user.search,
-                    prefix="user/",
-                    address=address,
-                )
-            )
+        own = self._own_source()
         recall = Recall(
             self._project.store,
             self._project.search,
             side,
-            also=also,
+            also=[] if own is None else [own],
             exists=_exists_in(places.workspace),
             watch=self._watch,
         )
@@ -208,6 +203,15 @@ class SessionMemory:
         for memory in filter(None, (self._project, self._user)):
             await memory.close()
 
+    def _own_source(self) -> RecallSource | None:
+        """The user's own memory, beside the project's."""
+        own = self._user
+        if own is None:
+            return None
+        return RecallSource(
+            store=own.store, search=own.search, prefix=OWN_PREFIX, address=f"{own.folder}/"
+        )
+
     def _section(self) -> str:
         parts = [prompt_text("memory_section.md")]
         for scope, memory in (("project", self._project), ("user", self._user)):
@@ -227,6 +231,7 @@ class SessionMemory:
             memory_tools(self._project.store, self._project.search, said=tuple),
             context,
             steps=self.wanted.limits.extract_steps,
+            seconds=self.wanted.limits.extract_agent_seconds,
             spent=self._spent,
             otherwise=side,
         )
@@ -301,7 +306,7 @@ async def session_memory(
     if project is None:
         return None
     user = None
-    if wanted.user is not None and wanted.user.is_dir():
+    if wanted.user is not None:  # one that is not there yet is made by its first record
         user = await opened_memory(
             wanted.user, clock=clock, scope="user", limits=limits, watch=watch
         )

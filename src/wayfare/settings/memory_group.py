@@ -37,6 +37,7 @@ class MemorySettings:
         extract_context_chars: Characters of each of those. Default 400.
         extract_reply_tokens: Tokens of its reply. Default 2,000.
         extract_steps: Steps of its sub-agent. Default 5.
+        extract_agent_seconds: Seconds of its sub-agent in all. Default 120.
         extract_exit_seconds: Seconds an exit waits for it. Default 10.
         consolidate_from_records: Fewer records are left alone. Default 10.
         consolidate_batch_chars: Characters of records one consolidation reads. Default 20,000.
@@ -81,6 +82,7 @@ class MemorySettings:
     extract_context_chars: int = 400
     extract_reply_tokens: int = 2_000
     extract_steps: int = 5
+    extract_agent_seconds: float = 120.0
     extract_exit_seconds: float = 10.0
 
     consolidate_from_records: int = 10

@@ -285,3 +285,36 @@ def test_batches_put_like_beside_like_within_a_type() -> None:
     ]
     made = batches(records, 1_400)
     assert [[h.file for h in group] for group in made] == [["d.md"], ["a.md", "c.md"], ["b.md"]]
+
+
+async def test_an_operation_a_hook_keeps_out_is_left_out_whole(place: Workplace) -> None:
+    place.put(*THREE)
+    before = dict(place.shelf.records)
+    store = place.store()
+    shown: list[Any] = []
+
+    async def ask(write: Any) -> str:
+        shown.append(write)
+        return "hands off" if write["operation"] == "merge" else ""
+
+    store.ask_first = ask
+    update = {
+        "op": "update",
+        "files": ["port.md"],
+        "record": {
+            "name": "port",
+            "type": "project",
+            "description": "about port",
+            "body": "The service listens on port 9090.",
+        },
+    }
+    done = await consolidate(store, Says(plan(MERGED, update)), at_least=1)
+    assert done.outcome == "applied"
+    assert any("hands off" in refusal for refusal in done.refusals)
+    assert [(w["tool"], w["operation"]) for w in shown] == [
+        ("consolidation", "merge"),
+        ("consolidation", "update"),
+    ]
+    after = dict(place.shelf.records)
+    assert b"9090" in after.pop("port")
+    assert after == {name: text for name, text in before.items() if name != "port"}

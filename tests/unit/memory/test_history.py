@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from wayfare.clock import MovableClock
@@ -22,11 +24,11 @@ class Bench:
         self.shelf = MemoryShelf()
         self.store = MemoryStore(self.shelf.storage(self.clock), holder="one", clock=self.clock)
 
-    async def put(self, name: str, body: str) -> None:
+    async def put(self, name: str, body: str, description: str = "") -> None:
         self.clock.advance(60)
         made = Candidate(
             name=name,
-            description=f"about {name}",
+            description=description or f"about {name}",
             type="project",
             body=body,
             scope="persistent",
@@ -187,6 +189,24 @@ async def test_after_a_redaction_the_rest_of_the_journal_still_counts(bench: Ben
     deleted = next(h for h in await history(again, "tea") if h.what == "deleted")
     with pytest.raises(RecordError):
         await undo(again, str(deleted.number))
+
+
+async def test_redaction_drops_plans_that_quote_the_record(bench: Bench) -> None:
+    await bench.put("tea", "Drinks GREEN tea.")
+    quotes = {"hashes": {"tea.md": "0"}, "operations": [{"record": {"body": "GREEN"}}]}
+    bench.shelf.inbox["plan-1"] = json.dumps(quotes).encode()
+    bench.shelf.inbox["plan-2"] = json.dumps({"hashes": {"other.md": "0"}}).encode()
+    await redact(bench.store, "tea")
+    assert list(bench.shelf.inbox) == ["plan-2"]
+
+
+async def test_redaction_reaches_an_index_that_was_edited(bench: Bench) -> None:
+    await bench.put("tea", "Drinks GREEN tea.", description="about SECRET tea")
+    bench.shelf.index["MEMORY"] += b"- mine\n"
+    await bench.put("other", "Stays.")
+    assert "SECRET" in bench.journal()
+    await redact(bench.store, "tea")
+    assert "SECRET" not in bench.journal()
 
 
 async def test_a_record_nobody_knows_is_not_found(bench: Bench) -> None:
