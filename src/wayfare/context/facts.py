@@ -79,6 +79,7 @@ class Ledger:
     def __init__(self, declared: Declared | None = None) -> None:
         self._declared = declared
         self._open: dict[str, tuple[ToolUse, int]] = {}
+        self._offered: dict[str, tuple[Mapping[str, Any], ...]] = {}
         self._asked: ToolUse | None = None
         self.requests: OrderedDict[int, Said] = OrderedDict()
         self.files: OrderedDict[str, FileFact] = OrderedDict()
@@ -151,15 +152,20 @@ class Ledger:
         use = tool_use(call, self._declared)
         self._open[call.id] = (use, entry)
         if len(self._open) > 256:
-            self._open.pop(next(iter(self._open)))
-        if use.path:
+            oldest = next(iter(self._open))
+            del self._open[oldest]
+            self._offered.pop(oldest, None)
+        # What is written becomes a fact by its result; where was searched is none.
+        if use.path and use.kind not in ("write", "edit", "search"):
             self._file(use, entry)
         if use.kind == "shell":
             _put(self.commands, entry, CommandFact(entry=entry, command=use.main), _COMMANDS_KEPT)
         todos = call.input.get("todos")
         if isinstance(todos, list):
             items = cast("list[object]", todos)
-            self.todos = tuple(cast("dict[str, Any]", t) for t in items if isinstance(t, dict))
+            self._offered[call.id] = tuple(
+                cast("dict[str, Any]", t) for t in items if isinstance(t, dict)
+            )
         for value in call.input.values():
             if isinstance(value, str):
                 self._names(value, weight=names.INPUT_WEIGHT)
@@ -185,6 +191,7 @@ class Ledger:
 
     def _result(self, result: ToolResult, entry: int) -> None:
         found = self._open.pop(result.call_id, None)
+        todos = self._offered.pop(result.call_id, None)
         text = result.text
         self._names(text)
         if found is None:
@@ -194,9 +201,15 @@ class Ledger:
         if use.kind == "shell" and asked in self.commands:
             exit_code = _EXIT.search(text[-300:]) or _EXIT.search(text[:300])
             failed = failed or (exit_code is not None and exit_code[1] != "0")
+            if exit_code is not None and exit_code[1] == "1" and use.one_is_an_answer:
+                failed = False
             self.commands[asked] = CommandFact(
                 entry=asked, command=use.main, failed=failed, last_line=_last_line(text)
             )
+        if not failed and use.path and use.kind in ("write", "edit"):
+            self._file(use, asked)
+        if not failed and todos is not None:
+            self.todos = todos
         key = f"{use.name} {use.path or use.main}"
         if failed:
             error = ErrorFact(entry=entry, use=key, text=error_line(text))

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, cast
 
+from wayfare.context.exit_status import one_is_an_answer
 from wayfare.context.unicode_text import valid
 from wayfare.messages import ToolCall
 
@@ -59,7 +60,8 @@ class ToolUse:
 
     `path` is the file it is about ("" for none), `main` one short line, `shows_files` says that it
     brings text of files into the context: what later edits quote. What a command that builds or
-    tests prints is none. `max_result_chars` is what the tool declared.
+    tests prints is none. `max_result_chars` is what the tool declared, `one_is_an_answer` says of
+    a command that exit status 1 is no failure.
     """
 
     name: str
@@ -68,6 +70,7 @@ class ToolUse:
     main: str
     compactable: bool = True
     shows_files: bool = False
+    one_is_an_answer: bool = False
     max_result_chars: int | None = None
 
 
@@ -89,6 +92,7 @@ def tool_use(call: ToolCall, declared: Declared | None = None) -> ToolUse:
         main=_line(main if main is not None else _main(call)),
         compactable=traits is None or traits.compactable,
         shows_files=_shows_files(call, kind),
+        one_is_an_answer=kind == "shell" and one_is_an_answer(_command(call)),
         max_result_chars=None if traits is None else traits.max_result_chars,
     )
 
@@ -106,9 +110,12 @@ def _kind(call: ToolCall, path: str) -> Kind:
 
 def _shows_files(call: ToolCall, kind: Kind) -> bool:
     if kind == "shell":
-        command = next((call.input[key] for key in _COMMAND_KEYS if key in call.input), "")
-        return bool(_SHOWS_FILES.search(_joined(command)[:_LOOKED_AT_CHARS]))
+        return bool(_SHOWS_FILES.search(_command(call)[:_LOOKED_AT_CHARS]))
     return kind in ("read", "search", "edit", "write")
+
+
+def _command(call: ToolCall) -> str:
+    return _joined(next((call.input[key] for key in _COMMAND_KEYS if key in call.input), ""))
 
 
 def _path(call: ToolCall) -> str:

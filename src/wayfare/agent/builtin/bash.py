@@ -13,6 +13,7 @@ from wayfare.agent.builtin.notes import noted
 from wayfare.agent.builtin.shell_settings import Shell
 from wayfare.agent.builtin.spool import output
 from wayfare.agent.tools import Command, Tool, ToolContext, ToolOutput, failure, tool
+from wayfare.context.exit_status import one_is_an_answer
 
 _TICK_SECONDS: Final = 1.0
 """How often a long command is looked at: its size, and its last line for the person."""
@@ -143,8 +144,10 @@ def _result(shell: Shell, context: ToolContext, job: Job) -> ToolOutput:
     spool = job.spool
     found = output(spool.path, spool.address, start=0, end=spool.size, most_chars=shell.shown_chars)
     job.read = spool.size
-    failed = job.ended_by != "" or job.process.returncode != 0
-    text = f"{job.ending}\n{found.text}" if failed else found.text
+    ended_well = not job.ended_by and job.process.returncode == 0
+    text = found.text if ended_well else f"{job.ending}\n{found.text}"
+    answer = not job.ended_by and job.process.returncode == 1 and one_is_an_answer(job.command)
+    failed = not ended_well and not answer
     notes: list[str] = []
     if job.left:
         id = context.kept.of(Jobs).add(job)

@@ -304,3 +304,11 @@ def _runs_sleep(pid: int) -> bool:
         return Path(f"/proc/{pid}/cmdline").read_bytes() == b"sleep\x001000\x00"
     except OSError:
         return False
+
+
+async def test_a_search_that_finds_nothing_says_so_and_is_no_error(bench: Workbench) -> None:
+    (bench.workspace / "f").write_text("a\n")
+    none = await bench.call("bash", command="grep b f")
+    assert (none.text, none.is_error) == ("exit code 1\n", False)
+    wrong = await bench.call("bash", command="grep b not_there")
+    assert wrong.is_error
