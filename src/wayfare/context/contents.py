@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,7 +20,9 @@ _SAID: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Entry:
+class Waiting:
+    """An entry that the table does not list yet."""
+
     number: int
     chars: int
     said: tuple[str, ...]
@@ -29,10 +31,15 @@ class _Entry:
 class Contents:
     """What the table of contents does not list yet, in the order it entered."""
 
-    def __init__(self) -> None:
-        self._waiting: deque[_Entry] = deque()
-        self.listed = 0
+    def __init__(self, waiting: Iterable[Waiting] = (), listed: int = 0) -> None:
+        self._waiting: deque[Waiting] = deque(waiting)
+        self.listed = listed
         """The last entry the table lists."""
+
+    @property
+    def waiting(self) -> Sequence[Waiting]:
+        """What it does not list yet."""
+        return tuple(self._waiting)
 
     def add(self, slot: Slot) -> None:
         """Take note of a message."""
@@ -44,7 +51,7 @@ class Contents:
         )
         if not said and not message.results:
             said = (str(message.origin),)
-        self._waiting.append(_Entry(number=slot.entry, chars=slot.load.chars, said=said))
+        self._waiting.append(Waiting(number=slot.entry, chars=slot.load.chars, said=said))
 
     def lines(self, last: int, addresses: Addresses) -> list[str]:
         """Lines `entries, what, size in characters, address`, tab-separated, in order, for what
@@ -62,8 +69,8 @@ class Contents:
             self._waiting.popleft()
 
 
-def _runs(entries: Sequence[_Entry]) -> Iterator[list[_Entry]]:
-    run: list[_Entry] = []
+def _runs(entries: Sequence[Waiting]) -> Iterator[list[Waiting]]:
+    run: list[Waiting] = []
     chars = 0
     for entry in entries:
         full = chars + entry.chars > _LINE_CHARS or len(run) == _LINE_ENTRIES
@@ -76,7 +83,7 @@ def _runs(entries: Sequence[_Entry]) -> Iterator[list[_Entry]]:
         yield run
 
 
-def _printed(run: Sequence[_Entry], addresses: Addresses) -> str:
+def _printed(run: Sequence[Waiting], addresses: Addresses) -> str:
     first, last = run[0].number, run[-1].number
     said = list(dict.fromkeys(one for entry in run for one in entry.said))
     more = [f"{len(said) - _SAID} more"] if len(said) > _SAID else []

@@ -15,6 +15,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
+import msgspec
+
 from wayfare import json_text
 from wayfare.context import names, statements
 from wayfare.context.tool_use import Declared, ToolUse, tool_use
@@ -73,6 +75,25 @@ class ErrorFact:
     text: str
 
 
+class SavedLedger(msgspec.Struct, frozen=True, kw_only=True):
+    """A ledger as a value JSON can hold, mappings as pairs in their order."""
+
+    open: list[tuple[str, ToolUse, int]]
+    requests: list[tuple[int, Said]]
+    files: list[tuple[str, FileFact]]
+    commands: list[tuple[int, CommandFact]]
+    errors: list[tuple[str, ErrorFact]]
+    file_names: list[tuple[str, float]]
+    identifiers: list[tuple[str, float]]
+    rules: list[tuple[str, Said]]
+    figures: list[tuple[str, Said]]
+    conclusions: list[tuple[str, Said]]
+    todos: list[dict[str, Any]]
+    last_words: Said | None
+    active_words: str
+    step: int
+
+
 class Ledger:
     """Facts so far. `add` takes entries in order; everything else only reads."""
 
@@ -100,6 +121,45 @@ class Ledger:
     def declare(self, declared: Declared) -> None:
         """What tools say about themselves, from the next entry on."""
         self._declared = declared
+
+    def saved(self) -> SavedLedger:
+        """The facts as a value; see `restored`."""
+        return SavedLedger(
+            open=[(id, use, entry) for id, (use, entry) in self._open.items()],
+            requests=[*self.requests.items()],
+            files=[*self.files.items()],
+            commands=[*self.commands.items()],
+            errors=[*self.errors.items()],
+            file_names=[*self.file_names.scores.items()],
+            identifiers=[*self.identifiers.scores.items()],
+            rules=[*self.rules.items()],
+            figures=[*self.figures.items()],
+            conclusions=[*self.conclusions.items()],
+            todos=[dict(todo) for todo in self.todos],
+            last_words=self.last_words,
+            active_words=self.active_words,
+            step=self._step,
+        )
+
+    @classmethod
+    def restored(cls, saved: SavedLedger, declared: Declared | None = None) -> Ledger:
+        """A ledger that goes on where `saved` was taken."""
+        ledger = cls(declared)
+        ledger._open = {id: (use, entry) for id, use, entry in saved.open}
+        ledger.requests = OrderedDict(saved.requests)
+        ledger.files = OrderedDict(saved.files)
+        ledger.commands = OrderedDict(saved.commands)
+        ledger.errors = OrderedDict(saved.errors)
+        ledger.file_names = names.Ranking(dict(saved.file_names))
+        ledger.identifiers = names.Ranking(dict(saved.identifiers))
+        ledger.rules = OrderedDict(saved.rules)
+        ledger.figures = OrderedDict(saved.figures)
+        ledger.conclusions = OrderedDict(saved.conclusions)
+        ledger.todos = tuple(saved.todos)
+        ledger.last_words = saved.last_words
+        ledger.active_words = saved.active_words
+        ledger._step = saved.step
+        return ledger
 
     def add(self, entered: Entered) -> None:
         """Take note of one message."""

@@ -192,8 +192,13 @@ class Ranking:
     at any later step as fading frequency would, and has to be touched only when a name is used.
     """
 
-    def __init__(self) -> None:
-        self._scores: dict[str, float] = {}
+    def __init__(self, scores: Mapping[str, float] | None = None) -> None:
+        self._scores: dict[str, float] = dict(scores or {})
+
+    @property
+    def scores(self) -> Mapping[str, float]:
+        """What orders the names; a ranking made of it goes on from here."""
+        return self._scores
 
     def use(self, names: Mapping[str, int], step: int, *, weight: float = 1.0) -> None:
         """Count the names of one text."""

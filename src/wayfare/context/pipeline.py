@@ -20,6 +20,7 @@ from wayfare.context.plan import Plan, reached
 from wayfare.context.reckoning import Reckoning
 from wayfare.context.rendering import Rendering
 from wayfare.context.rhythm import Rhythm
+from wayfare.context.saved import restored, saved
 from wayfare.context.scheduler import CachePolicy
 from wayfare.context.signed import left_behind
 from wayfare.context.stubs import Addresses
@@ -31,6 +32,7 @@ from wayfare.messages import Message
 from wayfare.model import Usage
 from wayfare.tokens import Calibration, Meter
 from wayfare.transcript import Edit, EditEntry, Entered, MessageEntry, Transcript
+from wayfare.transcript.transcript import CONTEXT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +112,7 @@ class Governor:
             unsaved=getattr(transcript, "unsaved", ""),
         )
         self._reset()
+        transcript.remember(CONTEXT, self._saved)
 
     def _reset(self) -> None:
         self.view = View(self._meter, self._declared)
@@ -122,18 +125,37 @@ class Governor:
         self._offloaded = 0
         self._sent = 0
         self._spared = _NOTHING
+        self._folded = 0
+
+    def _saved(self) -> object:
+        """The fold for a checkpoint; None while the log is ahead of it."""
+        if self._folded != self.transcript.last_folding:
+            return None
+        return saved(self.view, self.ledger, self._contents)
+
+    def _restored(self) -> int:
+        """Take a checkpoint's fold over; returns the last entry that is in it, 0 without one."""
+        held = self.transcript.part(CONTEXT)
+        found = held and restored(held[1], self._meter, self._declared)
+        if not held or not found:
+            return 0
+        self.view, self.ledger, self._contents = found
+        self._rendering = Rendering(addresses=self._addresses, ledger=self.ledger)
+        return held[0]
 
     async def resume(self) -> None:
-        """Fold the log into the view, from its first entry."""
+        """Fold the log into the view: from a checkpoint where there is one, else from its first
+        entry."""
         self._reset()
         undone = self.transcript.undone
-        async for entry in self.transcript.entries():
+        async for entry in self.transcript.entries(self._restored() + 1):
             if isinstance(entry, MessageEntry):
                 self._enter(await self.transcript.entered(entry))
             elif isinstance(entry, EditEntry) and not entry.undoes:
                 self._contents.list_up_to(reached([entry]))
                 if entry.id not in undone:
                     self.view = self.view.edited([entry], self._rendering)
+        self._folded = self.transcript.last_folding
         # Batches that a reply followed were looked at when they arrived; together they are no batch.
         slots = self.view.slots()
         self._offloaded = open_step(slots)
@@ -163,6 +185,8 @@ class Governor:
             self._reckoning.report(usage, self.view)
         for one in entered:
             self._enter(one)
+            self._folded = one.id
+        await self.transcript.keep()
         return entered
 
     def change_model(self, budget: Budget) -> None:
@@ -401,6 +425,7 @@ class Governor:
         committed = await self.transcript.commit(plan.edits, before=before, after=after)
         self._contents.list_up_to(last)
         self.view = plan.view
+        self._folded = committed[-1].id
         slots = self.view.slots()
         if plan.touched < open_step(slots) < len(slots):
             self._spared = slots[-1].entry

@@ -107,6 +107,22 @@ class View:
             _length=self._length + 1,
         )
 
+    def holding(self, slots: Sequence[Slot]) -> View:
+        """The same view with other slots."""
+        upto: list[int] = []
+        load = Load()
+        for slot in slots:
+            load += slot.load
+            upto.append(load.tokens)
+        return replace(
+            self,
+            total=load,
+            _slots=[*slots],
+            _messages=[slot.message for slot in slots],
+            _upto=upto,
+            _length=len(slots),
+        )
+
     def _copied(self) -> View:
         """The same view with lists of its own, for one that another view has outgrown."""
         return replace(

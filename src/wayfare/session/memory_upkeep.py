@@ -12,7 +12,8 @@ from wayfare.clock import Clock
 from wayfare.events import Event, Watched
 from wayfare.memory import Extractor, SideQuery, consolidate
 from wayfare.memory.dream import read_dream, time_gates
-from wayfare.memory.extract import Cursor, write_cursor
+from wayfare.memory.extract import Cursor, read_cursor, write_cursor
+from wayfare.messages import Origin
 from wayfare.session.leftovers import pick_up, sessions_since
 from wayfare.session.memory_wanted import MemoryWanted, OpenMemory
 from wayfare.session.places import Places
@@ -163,7 +164,17 @@ class Upkeep:
             if await self._extractor.run(said, agent_wrote=agent_wrote) is not None:
                 async with self._alone:
                     await self._consolidate()
+        await self._forget()
         await self._dream()
+
+    async def _forget(self) -> None:
+        """Hold no longer what nobody will read again."""
+        said = await self._said.catch_up()
+        last = max((u.entry_id for u in said if u.origin == Origin.USER), default=0)
+        if self._extractor is not None:
+            cursor = await read_cursor(self._memory.store.storage.state, self._session)
+            last = min(last - 1, cursor.entry)
+        self._said.forget(last)
 
     async def _consolidate(self) -> None:
         """Tidy up after a new record, once there are enough of them."""

@@ -146,6 +146,7 @@ class SessionMemory:
             else None
         )
         said = self._said = Said(kit.context.history)
+        said.keep_with(kit.governor.transcript)
         own = self._own_source()
         recall = Recall(
             self._project.store,

@@ -201,9 +201,9 @@ async def _log(wanted: Wanted, said: _Said) -> tuple[Begun, Survey]:
         disk=wanted.disk,
         fixed_tokens=sum(said.fixed.values()),
     )
+    found = await survey(begun.governor.transcript, said.model.prices)
     if begun.how != "resumed":
         return begun, Survey()
-    found = await survey(begun.governor.transcript, said.model.prices)
     learned = found.windows.get(said.model.name)
     if learned is not None and learned < said.budget.window_tokens:
         begun.governor.budget = narrowed(said.budget, learned)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from wayfare import json_text
-from wayfare.backends import FileBlobs, FileLog, InMemoryBlobs, InMemoryLog, OsDisk, Sync
+from wayfare.backends import FileBlobs, FileDocs, FileLog, InMemoryBlobs, InMemoryLog, OsDisk, Sync
 from wayfare.backends.disk import Disk
 from wayfare.clock import Clock, SystemClock
 from wayfare.context.budget import Budget
@@ -81,6 +81,16 @@ def file_transcript(
         contents_path=f"{places.transcripts}/{session}/contents.tsv",
         clock=clock,
         format=format,
+        checkpoints=FileDocs(
+            log.parent,
+            suffix=".checkpoint",
+            inside=places.workspace,
+            lock_path=log.parent / ".checkpoint.lock",
+            disk=disk,
+            sync=sync,
+            check_twins=False,
+            clock=clock,
+        ),
         watch=watch,
     )
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import anyio
+import msgspec
 from anyio.abc import TaskGroup
 
 from wayfare.context.pipeline import Governor
@@ -20,6 +21,8 @@ from wayfare.transcript import MarkEntry
 
 MARK: Final = "recalled"
 """Name of the mark that says in the log which records were attached."""
+
+_PART: Final = "recalled"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +73,11 @@ class Recalling:
         Raises:
             StoreError: the log cannot be read.
         """
-        async for entry in self._governor.transcript.entries():
+        transcript = self._governor.transcript
+        held = transcript.part(_PART)
+        if held is not None:
+            self._shown = msgspec.convert(held[1], list[Shown])
+        async for entry in transcript.entries(held[0] + 1 if held else 1):
             if isinstance(entry, MarkEntry) and entry.name == MARK:
                 for one in entry.detail.get("records", ()):
                     self._shown.append(
@@ -80,6 +87,7 @@ class Recalling:
                             size_bytes=int(one["bytes"]),
                         )
                     )
+        transcript.remember(_PART, lambda: list(self._shown))
 
     def begin(self, request: Message) -> Awaited:
         """Start; the request stands in the log already."""

@@ -6,15 +6,27 @@ from collections.abc import Sequence
 from typing import Final
 
 import anyio
+import msgspec
 
 from wayfare.agent.ports import History
 from wayfare.memory import Utterance
 from wayfare.messages import Message, Origin
-from wayfare.transcript import MessageEntry
+from wayfare.transcript import MessageEntry, Transcript
 
 _KEPT_CHARS: Final = 20_000
 """Of a text that is not the user's: it only shows around what the user said, or proves that it was
 not the user who said it."""
+
+_PART: Final = "said"
+_AROUND: Final = 40
+"""So many utterances in front of unread ones stay: more than any batch shows around a message."""
+
+
+class SavedSaid(msgspec.Struct, frozen=True, kw_only=True):
+    """What was read of a log, as a checkpoint holds it."""
+
+    next: int
+    said: tuple[Utterance, ...]
 
 
 class Said:
@@ -29,6 +41,14 @@ class Said:
         self._next = 1
         self._said: list[Utterance] = []
         self._reading = anyio.Lock()
+
+    def keep_with(self, transcript: Transcript) -> None:
+        """Let checkpoints of the log hold what was read, and go on from one."""
+        held = transcript.part(_PART)
+        if held is not None:
+            saved = msgspec.convert(held[1], SavedSaid)
+            self._next, self._said = saved.next, [*saved.said]
+        transcript.remember(_PART, lambda: SavedSaid(next=self._next, said=tuple(self._said)))
 
     @property
     def all(self) -> Sequence[Utterance]:
@@ -48,6 +68,13 @@ class Said:
                     self._take(entry, entered.message)
                 self._next = entry.id + 1
         return self.all
+
+    def forget(self, entry: int) -> None:
+        """Let go of what others than the user said up to `entry`, which was read, but for what
+        stands around what comes next: a long session would else be held whole."""
+        read = next((at for at, u in enumerate(self._said) if u.entry_id > entry), len(self._said))
+        settled = max(read - _AROUND, 0)
+        self._said[:settled] = [u for u in self._said[:settled] if u.origin == Origin.USER]
 
     def user_texts(self, count: int) -> list[str]:
         """The latest texts of the user, oldest first."""

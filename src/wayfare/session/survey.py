@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
+
+import msgspec
 
 from wayfare.agent.model_call import WINDOW
 from wayfare.agent.turn import MARK
 from wayfare.model import Prices, Usage
-from wayfare.transcript import MarkEntry, MessageEntry, Transcript, UsageEntry
+from wayfare.transcript import Entry, MarkEntry, MessageEntry, Transcript, UsageEntry
 from wayfare.transcript.entries import usage_of
+
+_PART: Final = "survey"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,31 +30,78 @@ class Survey:
     """Windows that refusals taught, by the model's name."""
 
 
-async def survey(transcript: Transcript, prices: Prices) -> Survey:
-    """Read a log through once."""
-    usage = Usage()
-    calls = 0
-    unfinished = ""
-    windows: dict[str, int] = {}
-    async for entry in transcript.entries():
+class SavedSurvey(msgspec.Struct, frozen=True, kw_only=True):
+    """A survey as a checkpoint holds it."""
+
+    usage: Usage
+    calls: int
+    unfinished: str
+    windows: dict[str, int]
+
+
+class Surveying:
+    """A survey that goes on as entries come."""
+
+    def __init__(self) -> None:
+        self._usage = Usage()
+        self._calls = 0
+        self._unfinished = ""
+        self._windows: dict[str, int] = {}
+
+    async def read(self, transcript: Transcript) -> None:
+        """Read a log, from its checkpoint on where there is one, and follow it from now on."""
+        held = transcript.part(_PART)
+        first = 1
+        if held is not None:
+            first = held[0] + 1
+            self._restore(msgspec.convert(held[1], SavedSurvey))
+        async for entry in transcript.entries(first):
+            self.take(entry)
+        transcript.followers.append(self.take)
+        transcript.remember(_PART, self._saved)
+
+    def take(self, entry: Entry) -> None:
+        """One more entry."""
         if isinstance(entry, MessageEntry):
-            unfinished = "crashed"
+            self._unfinished = "crashed"
             told = usage_of(entry.usage)
             if told is not None:
-                usage += told
-                calls += 1
+                self._usage += told
+                self._calls += 1
         elif isinstance(entry, UsageEntry):
-            usage += entry.usage
-            calls += 1
+            self._usage += entry.usage
+            self._calls += 1
         elif isinstance(entry, MarkEntry) and entry.name == MARK:
             ended = str(entry.detail.get("ended", ""))
-            unfinished = "" if ended in ("done", "hook") else ended
+            self._unfinished = "" if ended in ("done", "hook") else ended
         elif isinstance(entry, MarkEntry) and entry.name == WINDOW:
-            windows[str(entry.detail.get("model"))] = int(entry.detail["window_tokens"])
-    return Survey(
-        usage=usage,
-        cost=prices.cost(usage),
-        calls=calls,
-        unfinished=unfinished,
-        windows=windows,
-    )
+            self._windows[str(entry.detail.get("model"))] = int(entry.detail["window_tokens"])
+
+    def found(self, prices: Prices) -> Survey:
+        """What was found so far."""
+        return Survey(
+            usage=self._usage,
+            cost=prices.cost(self._usage),
+            calls=self._calls,
+            unfinished=self._unfinished,
+            windows=dict(self._windows),
+        )
+
+    def _saved(self) -> SavedSurvey:
+        return SavedSurvey(
+            usage=self._usage,
+            calls=self._calls,
+            unfinished=self._unfinished,
+            windows=dict(self._windows),
+        )
+
+    def _restore(self, saved: SavedSurvey) -> None:
+        self._usage, self._calls = saved.usage, saved.calls
+        self._unfinished, self._windows = saved.unfinished, dict(saved.windows)
+
+
+async def survey(transcript: Transcript, prices: Prices) -> Survey:
+    """What the log of an open session says; followed as it grows, for its checkpoints."""
+    surveying = Surveying()
+    await surveying.read(transcript)
+    return surveying.found(prices)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final, cast
 
 from wayfare import json_text
@@ -59,7 +60,8 @@ async def put_results(
             text = f"a tool result could not be archived and stays in the context: {error}"
             watch(Event(name="archive.write_failed", text=text, fields={"path": error.path}))
             continue
-        refs[at] = ref
+        # As the log will tell it: what is folded now and what is folded from the log are alike.
+        refs[at] = replace(ref, sha256=ref.sha256[:_HASH_CHARS])
         wire = _replaced(wire, block.wire, key, {BLOB: _address(ref)})
     return wire, refs
 

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import msgspec
 
 from wayfare.clock import Clock
-from wayfare.errors import NotFound, WriteFailed
+from wayfare.errors import NotFound, StoreError, WriteFailed
 from wayfare.events import Event, Watched
 from wayfare.formats import codec
 from wayfare.messages import Message
 from wayfare.model import Usage
-from wayfare.store import Blobs, Log, Opened, Ref
+from wayfare.store import Blobs, Docs, Log, Opened, Ref
+from wayfare.store.ref import digest
+from wayfare.transcript import checkpoint, stored
 from wayfare.transcript import entries as en
-from wayfare.transcript import stored
+from wayfare.transcript.checkpoint import Kept, Part, Running
 from wayfare.transcript.entries import Edit, EditEntry, Entry, MarkEntry, MessageEntry, UsageEntry
 
 HEAD: Final = "session"
+CONTEXT: Final = "context"
+"""The part of a checkpoint that hangs on edits."""
+_CHECKPOINT: Final = "transcript"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +61,10 @@ class Transcript:
         format: Wire format of the session's messages.
         blob_chars: Results longer than this get a file of their own. Default 2,000.
         unsaved: Why the session cannot be saved, if it lives in memory alone.
+        checkpoints: Where checkpoints of the fold are kept; None: nowhere.
+
+    Attributes:
+        followers: Told each entry that is appended.
     """
 
     def __init__(
@@ -70,8 +79,20 @@ class Transcript:
         format: str = "anthropic",
         blob_chars: int = 2_000,
         unsaved: str = "",
+        checkpoints: Docs | None = None,
         watch: Watched,
     ) -> None:
+        self._checkpoints = checkpoints
+        self._checkpoint_version: str | None = None
+        self._kept_at = 0
+        self._running = Running()
+        self._parts: dict[str, Part] = {}
+        self._folded: dict[str, Any] = {}
+        self._unreadable: tuple[int, ...] = ()
+        self._writes = False
+        self.followers: list[Callable[[Entry], None]] = []
+        self.last_folding = 0
+        """The newest entry that says what the context is: a message or an edit."""
         self._log = log
         self._blobs = blobs
         self._contents = contents
@@ -95,6 +116,7 @@ class Transcript:
         """
         opened = await self._log.open()
         await self._contents.open()
+        self._writes = True
         count, unreadable = await self._scan()
         self._report(opened, unreadable)
         return Resumed(
@@ -110,9 +132,28 @@ class Transcript:
         return Resumed(entries=count, unreadable_lines=tuple(unreadable))
 
     async def _scan(self) -> tuple[int, list[int]]:
+        """Take in the log: by its checkpoint as far as that goes, the rest entry by entry."""
+        kept = await self._checkpoint()
+        found = None if kept is None else await self._scan_from(kept)
+        return found or await self._scan_from(None) or (0, [])
+
+    async def _scan_from(self, kept: Kept | None) -> tuple[int, list[int]] | None:
+        """Entries and unreadable lines; None when the log does not begin as `kept` says."""
+        running = Running()
+        covered = 0 if kept is None else kept.prefix.lines
         unreadable: list[int] = []
         count = 0
         async for line in self._log.read():
+            running.take(line.content)
+            if line.number < covered:
+                continue
+            if kept is not None and line.number == covered:
+                if running.prefix != kept.prefix:
+                    return None
+                self._take_over(kept)
+                unreadable += kept.unreadable
+                count = covered - len(unreadable)
+                continue
             try:
                 entry = en.decode(line.content)
             except ValueError:
@@ -122,7 +163,69 @@ class Transcript:
             count += 1
             self._next = max(self._next, entry.id + 1)
             self._note(entry)
+        if running.lines < covered:
+            return None
+        self._running = running
+        self._unreadable = tuple(unreadable)
         return count, unreadable
+
+    async def _checkpoint(self) -> Kept | None:
+        if self._checkpoints is None:
+            return None
+        try:
+            content = await self._checkpoints.read(_CHECKPOINT)
+        except StoreError:
+            return None
+        self._checkpoint_version = None if content is None else digest(content)
+        return None if content is None else checkpoint.read(content)
+
+    def _take_over(self, kept: Kept) -> None:
+        self._kept_at = kept.upto
+        self._next = kept.upto + 1
+        self._undone = frozenset(kept.undone)
+        self.last_folding = kept.last_folding
+        self.head = kept.head
+        self.format = str(kept.head.get("format", self.format))
+        self._folded = dict(kept.parts)
+
+    def part(self, name: str) -> tuple[int, Any] | None:
+        """What a checkpoint held for `name` when the log was opened, once: the last entry that is
+        in it, and the value. None: fold from the first entry."""
+        value = self._folded.pop(name, None)
+        return None if value is None else (self._kept_at, value)
+
+    def remember(self, name: str, part: Part) -> None:
+        """Let checkpoints hold what `part` says under `name`."""
+        self._parts[name] = part
+
+    async def keep(self, *, after_entries: int = checkpoint.EVERY_ENTRIES) -> None:
+        """Write a checkpoint when so many entries came since the last; one that cannot be written
+        is told of and missed by nobody."""
+        docs = self._checkpoints
+        if docs is None or not self._parts or self.last_id - self._kept_at < after_entries:
+            return
+        parts = {name: part() for name, part in self._parts.items()}
+        if None in parts.values():
+            return
+        kept = Kept(
+            form=checkpoint.FORM,
+            prefix=self._running.prefix,
+            upto=self.last_id,
+            last_folding=self.last_folding,
+            unreadable=self._unreadable,
+            undone=tuple(sorted(self._undone)),
+            head=dict(self.head),
+            parts=parts,
+        )
+        self._kept_at = self.last_id
+        try:
+            content = checkpoint.written(kept)
+            expected = self._checkpoint_version
+            self._checkpoint_version = await docs.write(_CHECKPOINT, content, expected=expected)
+        except StoreError as error:
+            self._checkpoints = None
+            text = f"no checkpoint of the session was kept: {error}"
+            self._watch(Event(name="transcript.checkpoint_failed", text=text))
 
     def _report(self, opened: Opened, unreadable: Sequence[int]) -> None:
         if opened.torn_bytes:
@@ -135,8 +238,12 @@ class Transcript:
             )
 
     def _note(self, entry: Entry) -> None:
+        if isinstance(entry, MessageEntry | EditEntry):
+            self.last_folding = entry.id
         if isinstance(entry, EditEntry) and entry.undoes:
             self._undone |= frozenset(entry.undoes)
+            # What was folded with edits that count no longer is folded anew.
+            self._folded.pop(CONTEXT, None)
         elif isinstance(entry, MarkEntry) and entry.name == HEAD:
             self.head = entry.detail
             self.format = str(entry.detail.get("format", self.format))
@@ -324,6 +431,9 @@ class Transcript:
 
     async def close(self) -> None:
         """Flush and let go."""
+        if self._writes:
+            self._writes = False
+            await self.keep(after_entries=checkpoint.LEAST_ENTRIES)
         await self._log.close()
         await self._contents.close()
 
@@ -334,13 +444,17 @@ class Transcript:
         if not made:
             return
         try:
-            await self._log.append([en.encode(entry) for entry in made])
+            lines = [en.encode(entry) for entry in made]
+            await self._log.append(lines)
         except WriteFailed as error:
             self._watch(Event(name="transcript.write_failed", text=str(error)))
             raise
         self._next += len(made)
-        for entry in made:
+        for line, entry in zip(lines, made, strict=True):
+            self._running.take(line)
             self._note(entry)
+            for follower in self.followers:
+                follower(entry)
 
 
 def _milliseconds(seconds: float) -> float:
@@ -349,4 +463,4 @@ def _milliseconds(seconds: float) -> float:
     return int(rounded) if rounded == int(rounded) else rounded
 
 
-__all__ = ["HEAD", "Entered", "Resumed", "Transcript"]
+__all__ = ["CONTEXT", "HEAD", "Entered", "Resumed", "Transcript"]

@@ -69,6 +69,9 @@ class Spool(threading.Thread):
             self._open = False
             for descriptor in (self._file, self._source, self._stop):
                 os.close(descriptor)
+            # Nobody may ever ask about a background command that has ended: a session of days
+            # must not run out of handles.
+            self._let_go()
 
     def drain(self) -> None:
         """Return when all that was printed until now is in the file."""
@@ -100,6 +103,10 @@ class Spool(threading.Thread):
 
     def close(self) -> None:
         """Stop, whoever may still hold the other end."""
+        with self._lock:
+            self._let_go()
+
+    def _let_go(self) -> None:
         if self._stopped >= 0:
             os.close(self._stopped)
             self._stopped = -1
