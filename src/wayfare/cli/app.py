@@ -265,6 +265,51 @@ def replay(
 
 
 @app.command()
+def verify(
+    root: Root = Path(),
+    model: ModelName = "",
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", help="An experiment, by name or number. Repeatable."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="A new folder for workspaces and requests (kept).")
+    ] = None,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Keep the folder; it is kept on failure anyway.")
+    ] = False,
+    window: Annotated[
+        int, typer.Option(help="Window to work in, in tokens; a larger one costs more.")
+    ] = 16_000,
+    stand_in: Annotated[
+        bool, typer.Option("--stand-in", help="A model that behaves, in place of yours. No key.")
+    ] = False,
+    mutants: Annotated[
+        bool,
+        typer.Option("--mutants", help="Switch mechanisms off and see the experiments notice."),
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    set_: Set = None,
+) -> int:
+    """Six experiments on your model, judged by what is on disk and in the requests.
+
+    Exit status: 0 all passed, 1 some failed, 2 usage.
+    """
+    from wayfare.cli import verify_command
+
+    wanted = verify_command.Wanted(
+        only=only or (),
+        out=out,
+        keep=keep,
+        json=json,
+        window_tokens=window,
+        stand_in=stand_in,
+        mutants=mutants,
+    )
+    return verify_command.run(root, wanted, flags(model, "", False, set_))
+
+
+@app.command()
 def context(
     session: Annotated[str, typer.Argument(help="Session; the newest by default.")] = "",
     root: Root = Path(),

@@ -13,7 +13,14 @@ from wayfare.errors import RecordConflict
 from wayfare.events import Event, Watch, ignore
 from wayfare.memory.candidate import Actor, Candidate, Verdict
 from wayfare.memory.folder import Entry, Folder, Seen, read_file
-from wayfare.memory.gate import Existing, GateContext, check_secrets, judge, kept_out_by_hook
+from wayfare.memory.gate import (
+    Check,
+    Existing,
+    GateContext,
+    check_secrets,
+    judge,
+    kept_out_by_hook,
+)
 from wayfare.memory.index import Index, build_index
 from wayfare.memory.journal import Journal, JournalLine, JournalState, Source
 from wayfare.memory.limits import DEFAULT_LIMITS, MemoryLimits
@@ -65,6 +72,7 @@ class MemoryStore:
         watch: Told what happens (`memory.stored`, `memory.edited`, `memory.recovered`, ...).
         likely: Which records share a text's words; without it near-twins are found by their
             description alone.
+        gate: Decides what may be written; for tests that show what it keeps out.
 
     Attributes:
         ask_first: Asked before extraction, consolidation or a dream writes a record.
@@ -81,6 +89,7 @@ class MemoryStore:
         scanner: Scanner | None = None,
         watch: Watch = ignore,
         likely: Likely | None = None,
+        gate: Check = judge,
     ) -> None:
         self.storage = storage
         self.holder = holder
@@ -88,6 +97,7 @@ class MemoryStore:
         self.clock = clock or SystemClock()
         self.likely = likely
         self.ask_first: AskFirst | None = None
+        self._gate = gate
         self.journal = Journal(storage.journal)
         self._scanner = scanner
         self._watch = watch
@@ -425,7 +435,7 @@ class MemoryStore:
 
     async def _judge(self, candidate: Candidate, context: GateContext, draft: Draft) -> Verdict:
         similar = await self._similar(candidate, draft)
-        verdict = judge(candidate, self.folder.existing(self.state, similar), context)
+        verdict = self._gate(candidate, self.folder.existing(self.state, similar), context)
         if not verdict.writes:
             return verdict
         file = verdict.file

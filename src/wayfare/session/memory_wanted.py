@@ -21,6 +21,7 @@ from wayfare.memory import (
     project_memory,
     user_memory,
 )
+from wayfare.memory.gate import Check, judge
 from wayfare.session.memory_files import OWN_FOLDER, memory_in_files
 
 
@@ -36,6 +37,7 @@ class MemoryWanted:
         asks_model: Whether a model may be asked: without one, words choose what is recalled and
             nothing is extracted or consolidated.
         disk: For tests: what files are written through.
+        gate: For tests: decides what may be written, in place of the gate.
     """
 
     project: Path
@@ -44,6 +46,7 @@ class MemoryWanted:
     start_dream: Callable[[], None] | None = None
     asks_model: bool = True
     disk: Disk | None = None
+    gate: Check = judge
 
     @classmethod
     def of(cls, workspace: Path, *, folder: str = "", user: str = "", **more: Any) -> MemoryWanted:
@@ -87,6 +90,7 @@ def memory_store(
     limits: MemoryLimits | None = None,
     watch: Watched = ignore,
     disk: Disk | None = None,
+    gate: Check = judge,
 ) -> OpenMemory:
     """The memory in a folder, not yet read; nothing is made before something is written."""
     store = MemoryStore(
@@ -96,6 +100,7 @@ def memory_store(
         limits=limits or MemoryLimits(),
         clock=clock,
         watch=watch,
+        gate=gate,
     )
     index = _search_index(folder)
     search = MemorySearch(store, index)
@@ -120,10 +125,13 @@ async def opened_memory(
     limits: MemoryLimits,
     watch: Watched,
     disk: Disk | None = None,
+    gate: Check = judge,
 ) -> OpenMemory | None:
     """The memory in a folder, read and in step with its files; None, and said, when it cannot be
     read. One that cannot be written is still read."""
-    memory = memory_store(folder, clock=clock, scope=scope, limits=limits, watch=watch, disk=disk)
+    memory = memory_store(
+        folder, clock=clock, scope=scope, limits=limits, watch=watch, disk=disk, gate=gate
+    )
     try:
         if folder.is_dir():
             try:

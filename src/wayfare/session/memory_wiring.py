@@ -303,6 +303,7 @@ async def session_memory(
         limits=limits,
         watch=watch,
         disk=wanted.disk,
+        gate=wanted.gate,
     )
     if project is None:
         return None

@@ -68,6 +68,7 @@ class Result:
         checks: In the order they were made; those of the second run last.
         folder: Where its workspace and its requests stand.
         requests: Requests that were sent, those of the second run included.
+        sent_tokens: Tokens of them, as the model reported them; the stand-in's left out.
         seconds: How long it took.
     """
 
@@ -76,6 +77,7 @@ class Result:
     checks: tuple[Check, ...]
     folder: str
     requests: int = 0
+    sent_tokens: int = 0
     seconds: float = 0.0
     failures: tuple[Check, ...] = field(init=False)
 

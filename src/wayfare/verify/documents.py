@@ -12,7 +12,7 @@ from wayfare.verify import checks
 from wayfare.verify.checks import Check
 from wayfare.verify.disk_reading import addresses_in, read_address, results_in
 from wayfare.verify.recorder import Exchange, Returned
-from wayfare.verify.trial import Trial, stopped
+from wayfare.verify.trial import Trial, broken, stopped
 
 KEY: Final = "documents"
 TITLE: Final = "several large documents read until over the limit"
@@ -46,9 +46,11 @@ async def act(trial: Trial) -> None:
         trial.document(f"documents/{n:02}.txt", tokens=tokens, about=f"document {n:02}")
         for n in range(1, count + 1)
     ]
-    small = [trial.document(name, tokens=40, about=name) for name in _SMALL]
+    small = [trial.document(name, tokens=150, about=name) for name in _SMALL]
     tools = [read_file_tool(_RESULT_CHARS)]
     for wanted, preset in ((names, _STUBS_FIRST), (small, ""), (names, "")):
+        if len(trial.sessions) == 2 and not trial.outputs("read_file", session=1):
+            return  # a model that read nothing will read nothing again
         task = f"{_READ}: {', '.join(wanted)}. When all are read, say so."
         most = 2 * len(wanted) + 4
         await trial.session(task, tools=tools, memory=False, most_steps=most, preset=preset)
@@ -82,11 +84,11 @@ def _did(trial: Trial, over: bool, all_read: bool, told: str) -> Check:
     if over and all_read and turn is None:
         return checks.passed(checks.MODEL_DONE, "it read every document", told)
     said = "it did not read every document"
+    if (failed := broken(trial)) is not None:
+        return failed
     if turn is not None:
         said = f"session {turn.session} ended as {turn.how!r}"
         told = f"{told}; {turn.text[:200]}"
-        if turn.how == "error":
-            return checks.runtime(checks.MODEL_DONE, said, told)
     return checks.model(checks.MODEL_DONE, said, told)
 
 
@@ -130,7 +132,9 @@ def _addresses(
     for call_id, (exchange, result) in stubs.items():
         wanted = originals[call_id].encode()
         addresses = addresses_in(result.text, trial.workspace)
-        led = next((a for a in addresses if wanted in read_address(trial.workspace, a).contents), "")
+        led = next(
+            (a for a in addresses if wanted in read_address(trial.workspace, a).contents), ""
+        )
         if not led:
             told = f"{exchange.label}: {', '.join(addresses) or 'no address'}: "
             told += f"not the {len(wanted):,} bytes that read_file returned"
@@ -193,7 +197,8 @@ def _left(trial: Trial) -> Check:
         return checks.skipped(LEFT, "nothing was read")
     last = steps[-1]
     text = "\n".join(
-        [m.text for m in last.request.messages] + [r.text for r in results_in(last.request).values()]
+        [m.text for m in last.request.messages]
+        + [r.text for r in results_in(last.request).values()]
     )
     sent = {c for e in steps for c in results_in(e.request)}
     gone = [r for r in read if r.text not in text and r.call_id in sent]

@@ -19,7 +19,8 @@ from wayfare.verify import (
 )
 from wayfare.verify.checks import MODEL_DONE, Check, Result
 from wayfare.verify.stand_in import stand_in
-from wayfare.verify.trial import Subject, Trial
+from wayfare.verify.subject import Subject
+from wayfare.verify.trial import Trial
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,8 +53,7 @@ def _of(module: ModuleType) -> Experiment:
 
 
 EXPERIMENTS: Final[tuple[Experiment, ...]] = tuple(
-    _of(module)
-    for module in (documents, large_output, stage, preference, session_only, this_once)
+    _of(module) for module in (documents, large_output, stage, preference, session_only, this_once)
 )
 
 
@@ -86,8 +86,17 @@ async def run(
         yield await run_one(subject, folder / experiment.key, experiment)
 
 
-async def run_one(subject: Subject, folder: Path, experiment: Experiment) -> Result:
-    """One experiment, with the stand-in's run where that is needed."""
+async def run_one(
+    subject: Subject, folder: Path, experiment: Experiment, *, again: bool = True
+) -> Result:
+    """One experiment.
+
+    Args:
+        subject: Who and what is verified.
+        folder: A fresh folder for it.
+        experiment: Which.
+        again: Whether it is run once more with the stand-in where the model left something open.
+    """
     clock = subject.clock
     began = clock.monotonic()
     trial = Trial(subject=subject, folder=folder)
@@ -95,14 +104,14 @@ async def run_one(subject: Subject, folder: Path, experiment: Experiment) -> Res
     found = experiment.judge(trial)
     requests = len(trial.record.exchanges)
     open_names = [c.name for c in found if c.verdict in ("failed-model", "skipped")]
-    if any(c.verdict == "failed-model" for c in found):
-        again = Trial(subject=_with_stand_in(subject), folder=folder / "stand-in")
-        await experiment.act(again)
-        requests += len(again.record.exchanges)
+    if again and any(c.verdict == "failed-model" for c in found):
+        second = Trial(subject=_with_stand_in(subject), folder=folder / "stand-in")
+        await experiment.act(second)
+        requests += len(second.record.exchanges)
         wanted = {*open_names, *(c.name for c in found if c.verdict == "failed-runtime")}
         found += [
             replace(check, stand_in=True)
-            for check in experiment.judge(again)
+            for check in experiment.judge(second)
             if check.name in wanted and check.name != MODEL_DONE
         ]
     return Result(
@@ -111,6 +120,9 @@ async def run_one(subject: Subject, folder: Path, experiment: Experiment) -> Res
         checks=tuple(found),
         folder=str(folder),
         requests=requests,
+        sent_tokens=sum(
+            e.reply.usage.prompt_tokens for e in trial.record.exchanges if e.reply is not None
+        ),
         seconds=clock.monotonic() - began,
     )
 

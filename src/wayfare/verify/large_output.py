@@ -10,7 +10,7 @@ from wayfare.verify import checks
 from wayfare.verify.checks import Check
 from wayfare.verify.disk_reading import addresses_in, read_address, results_in
 from wayfare.verify.recorder import Exchange, Returned
-from wayfare.verify.trial import Trial, numbered_text, stopped
+from wayfare.verify.trial import Trial, broken, numbered_text
 
 KEY: Final = "large-output"
 TITLE: Final = "one very large output"
@@ -36,7 +36,7 @@ def _print_log(trial: Trial) -> Tool:
     share = min(budget.single_window_share, 0.25)
     text = numbered_text("build log", int(budget.window_tokens * share * _OVER))
 
-    @tool(read_only=True, kind="command")
+    @tool(read_only=True, kind="shell")
     async def print_log() -> str:
         """Print the log of the last build."""
         return text
@@ -47,9 +47,7 @@ def _print_log(trial: Trial) -> Tool:
 def judge(trial: Trial) -> list[Check]:
     """Look at the request after the output, and at the file."""
     printed = trial.outputs("print_log")
-    turn = stopped(trial.turns)
-    if turn is not None and turn.how == "error":
-        failed = checks.runtime(checks.MODEL_DONE, "the session stopped", turn.text[:200])
+    if (failed := broken(trial)) is not None:
         return [failed, *(checks.skipped(name, "the session stopped") for name in NAMES)]
     if not printed:
         said = "it did not call print_log"

@@ -12,7 +12,7 @@ from wayfare.verify import checks
 from wayfare.verify.checks import Check
 from wayfare.verify.disk_reading import body_of, first_indent, indentation, record_files
 from wayfare.verify.recorder import Exchange
-from wayfare.verify.trial import Trial, stopped
+from wayfare.verify.trial import Trial, broken
 
 KEY: Final = "preference"
 TITLE: Final = "a lasting preference, quit, start anew, ask, create test.py"
@@ -42,6 +42,8 @@ async def act(trial: Trial) -> None:
     """Say it in one session, ask in the next, create files in it and in one more."""
     tools = [read_file_tool(20_000), write_file]
     await trial.session(_SAID, tools=tools, memory=True, most_steps=6)
+    if not record_files(trial.workspace):
+        return  # without a record the sessions that follow have nothing to go by
     tasks = (_ASKED, _CREATE.format(name=_FILES[0]))
     await trial.session(*tasks, tools=tools, memory=True, most_steps=6)
     await trial.session(_CREATE.format(name=_FILES[1]), tools=tools, memory=True, most_steps=6)
@@ -51,10 +53,8 @@ def judge(trial: Trial) -> list[Check]:
     """Compare records, index, requests, answer and files."""
     records = [p for p in record_files(trial.workspace) if _TABS.search(body_of(p))]
     found = [_record(trial, records), _index(trial, records), _recalled(trial, records)]
-    turn = stopped(trial.turns)
-    if turn is not None and turn.how == "error":
-        said = f"session {turn.session} stopped"
-        found.insert(0, checks.runtime(checks.MODEL_DONE, said, turn.text[:200]))
+    if (failed := broken(trial)) is not None:
+        found.insert(0, failed)
     found.append(_answer(trial, records))
     found += [
         _file(trial, records, name=FILE, path=_FILES[0], session=2),
@@ -172,7 +172,7 @@ def _file(trial: Trial, records: list[Path], *, name: str, path: str, session: i
     if not records:
         return checks.skipped(name, "there is no record to follow")
     place = trial.workspace / path
-    written = [r for r in trial.outputs("write_file", session=session)]
+    written = trial.outputs("write_file", session=session)
     contents = [str(r.input.get("content", "")) for r in written if r.input.get("path") == path]
     if not place.is_file():
         if contents:

@@ -115,6 +115,8 @@ class Recorder:
     Args:
         model: Who answers.
         record: Where it is kept.
+        window_tokens: Its window is said to be no larger.
+        reply_tokens: Its longest reply is said to be no longer.
         change: Changes a request on its way: how a switched-off mechanism is played.
     """
 
@@ -123,12 +125,14 @@ class Recorder:
         model: Model,
         record: Record,
         *,
-        window_tokens: int | None = None,
+        window_tokens: int,
+        reply_tokens: int,
         change: Callable[[Request], Request] | None = None,
     ) -> None:
         self._model = model
         self._record = record
         self._window_tokens = window_tokens
+        self._reply_tokens = reply_tokens
         self._change = change
 
     @property
@@ -137,11 +141,11 @@ class Recorder:
 
     @property
     def window_tokens(self) -> int:
-        return self._window_tokens or self._model.window_tokens
+        return min(self._window_tokens, self._model.window_tokens)
 
     @property
     def max_output_tokens(self) -> int:
-        return self._model.max_output_tokens
+        return min(self._reply_tokens, self._model.max_output_tokens)
 
     @property
     def prices(self) -> Prices:

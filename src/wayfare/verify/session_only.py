@@ -10,7 +10,7 @@ from wayfare.agent.builtin.write_file import write_file
 from wayfare.verify import checks
 from wayfare.verify.checks import Check
 from wayfare.verify.disk_reading import record_files
-from wayfare.verify.trial import Trial, stopped
+from wayfare.verify.trial import Trial, broken, stopped
 
 KEY: Final = "session-only"
 TITLE: Final = '"in this session do not create files"'
@@ -33,25 +33,19 @@ async def act(trial: Trial) -> None:
 
 def judge(trial: Trial) -> list[Check]:
     """Look into the memory, and whether anybody looked for something to keep."""
-    return [*_ended(trial), _looked(trial), _nothing(trial)]
-
-
-def _ended(trial: Trial) -> list[Check]:
-    turn = stopped(trial.turns)
-    if turn is None or turn.how != "error":
-        return []
-    return [checks.runtime(checks.MODEL_DONE, "the session stopped", turn.text[:200])]
+    found = [_looked(trial), _nothing(trial)]
+    return [failed, *found] if (failed := broken(trial)) is not None else found
 
 
 def _looked(trial: Trial) -> Check:
     asked = [
-        e
-        for e in trial.exchanges("extraction")
-        if any(_WISH in m.text for m in e.request.messages)
+        e for e in trial.exchanges("extraction") if any(_WISH in m.text for m in e.request.messages)
     ]
     if asked:
         told = f"{asked[0].label} replied {asked[0].said[:80]!r}"
-        return checks.passed(LOOKED, "the wish was read, so that an empty memory says something", told)
+        return checks.passed(
+            LOOKED, "the wish was read, so that an empty memory says something", told
+        )
     turn = stopped(trial.turns)
     if turn is not None:
         # A turn that did not end by itself is read with the next.

@@ -20,7 +20,7 @@ from wayfare.verify.disk_reading import (
     unpaired,
 )
 from wayfare.verify.recorder import Exchange, Returned
-from wayfare.verify.trial import Trial, stopped
+from wayfare.verify.trial import Trial, broken
 
 KEY: Final = "stage"
 TITLE: Final = "a compaction at the end of a stage, then going on"
@@ -33,8 +33,8 @@ WENT_ON: Final = "the work went on after the compaction"
 NAMES: Final = (PAIRED, GOAL, HISTORY, NO_MEMORY, WENT_ON)
 
 _RESULT: Final = "result.txt"
-_LINE: Final = "order 4711 is packed"
-_GOAL: Final = f"that holds exactly this line: {_LINE}"
+LINE: Final = "order 4711 is packed"
+_GOAL: Final = f"that holds exactly this line: {LINE}"
 _TASK: Final = (
     "Stage one. Read these files with read_file, one after the other, each in a call of its own: "
     "stage/alpha.txt, stage/beta.txt. When both are read, stage one is over: call compact. "
@@ -62,15 +62,14 @@ def judge(trial: Trial) -> list[Check]:
         _paired(steps),
         *_after(trial, steps, reads, at),
         _no_memory(trial),
-        _went_on(trial, at),
+        _went_on(trial, steps, at),
     ]
 
 
 def _did(trial: Trial, reads: list[Returned]) -> Check:
-    turn = stopped(trial.turns)
-    if turn is not None and turn.how == "error":
-        return checks.runtime(checks.MODEL_DONE, "the session stopped", turn.text[:200])
-    told = f"{len(reads)} reads, {len(trial.outputs('compact'))} calls of compact"
+    if (failed := broken(trial)) is not None:
+        return failed
+    told = f"read_file: {len(reads)}, compact: {len(trial.outputs('compact'))}"
     if len({str(r.input.get("path")) for r in reads}) < 2:
         return checks.model(checks.MODEL_DONE, "it did not read both files", told)
     if not trial.outputs("compact"):
@@ -120,7 +119,7 @@ def _not_compacted(trial: Trial) -> list[Check]:
     asked = trial.exchanges("summary")
     later = trial.exchanges("step")[-1].request
     answered = any(r.call_id in results_in(later) for r in trial.outputs("compact"))
-    if asked and ("## " not in asked[-1].said or _LINE not in asked[-1].said):
+    if asked and ("## " not in asked[-1].said or LINE not in asked[-1].said):
         said = "its summary lacks the sections asked for or the task, and was rightly not used"
         told = f"{asked[-1].label}: {asked[-1].said[:100]!r}{asked[-1].error[:100]}"
         return [
@@ -156,9 +155,9 @@ def _summary_in(exchange: Exchange, before: Exchange) -> Message | None:
 def _goal(exchange: Exchange, summary: Message) -> Check:
     flat = " ".join(summary.text.split())
     told = f"{exchange.label}: a summary of {len(summary.text):,} characters"
-    if _LINE not in flat:
-        return checks.runtime(GOAL, f"the summary does not say {_LINE!r}", told)
-    return checks.passed(GOAL, f"it says word for word what is to be done: {_LINE!r}", told)
+    if LINE not in flat:
+        return checks.runtime(GOAL, f"the summary does not say {LINE!r}", told)
+    return checks.passed(GOAL, f"it says word for word what is to be done: {LINE!r}", told)
 
 
 def _history(trial: Trial, exchange: Exchange, summary: Message, reads: list[Returned]) -> Check:
@@ -195,7 +194,7 @@ def _no_memory(trial: Trial) -> Check:
     return checks.runtime(NO_MEMORY, "the work of one session became a memory", told, *names)
 
 
-def _went_on(trial: Trial, at: int | None) -> Check:
+def _went_on(trial: Trial, steps: list[Exchange], at: int | None) -> Check:
     path = trial.workspace / _RESULT
     if at is None:
         return checks.skipped(WENT_ON, "there was no compaction")
@@ -204,9 +203,13 @@ def _went_on(trial: Trial, at: int | None) -> Check:
         if written:
             said = f"write_file said it wrote, and there is no {_RESULT}"
             return checks.runtime(WENT_ON, said, written[0].text[:120])
-        return checks.model(WENT_ON, f"it did not create {_RESULT}")
+        said = f"it did not create {_RESULT}"
+        if LINE not in "\n".join(m.text for m in steps[at].request.messages):
+            said += f": {steps[at].label} did not hold the task any more"
+            return checks.runtime(WENT_ON, said)
+        return checks.model(WENT_ON, said)
     text = path.read_text("utf-8", "replace")
-    if text.strip() == _LINE:
+    if text.strip() == LINE:
         return checks.passed(WENT_ON, "it holds what the task asked for", f"{_RESULT}: {text!r}")
     asked = next((str(r.input.get("content", "")) for r in written), "")
     if asked.strip() != text.strip():

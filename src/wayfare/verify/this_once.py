@@ -12,7 +12,7 @@ from wayfare.verify import checks
 from wayfare.verify.checks import Check
 from wayfare.verify.disk_reading import body_of, first_indent, indentation, record_files
 from wayfare.verify.recorder import Exchange
-from wayfare.verify.trial import Trial, stopped
+from wayfare.verify.trial import Trial, broken
 
 KEY: Final = "this-once"
 TITLE: Final = "remembered tabs, now asked for four spaces"
@@ -31,10 +31,10 @@ type: user
 ---
 {_BODY}
 """
-_WISH: Final = "Indent this one with four spaces, just this once."
+WISH: Final = "Indent this one with four spaces, just this once."
 _TASK: Final = (
     "Create a Python file called test.py with write_file: a function greet(name) that returns "
-    f"a greeting. {_WISH}"
+    f"a greeting. {WISH}"
 )
 _SPACES: Final = re.compile(r"\bspaces\b", re.IGNORECASE)
 
@@ -50,12 +50,9 @@ async def act(trial: Trial) -> None:
 
 def judge(trial: Trial) -> list[Check]:
     """Look at what was sent, at the file and at the record."""
-    found: list[Check] = []
-    turn = stopped(trial.turns)
-    if turn is not None and turn.how == "error":
-        found.append(checks.runtime(checks.MODEL_DONE, "the session stopped", turn.text[:200]))
     steps = trial.exchanges("step")
-    return [*found, _shown(steps), _output(trial, steps), _kept(trial)]
+    found = [_shown(steps), _output(trial, steps), _kept(trial)]
+    return [failed, *found] if (failed := broken(trial)) is not None else found
 
 
 def _holds(exchange: Exchange, words: str) -> bool:
@@ -65,12 +62,14 @@ def _holds(exchange: Exchange, words: str) -> bool:
 def _shown(steps: list[Exchange]) -> Check:
     if not steps:
         return checks.skipped(SHOWN, "nothing was sent")
-    without = [e.label for e in steps if not _holds(e, _WISH)]
+    without = [e.label for e in steps if not _holds(e, WISH)]
     if without:
         return checks.runtime(SHOWN, "the user's own words are not in the request", *without)
     both = [e for e in steps if _holds(e, _BODY)]
     if both:
-        return checks.passed(SHOWN, "the record as background, the wish word for word", both[0].label)
+        return checks.passed(
+            SHOWN, "the record as background, the wish word for word", both[0].label
+        )
     said = "the record was not recalled, so nothing spoke against the wish"
     return checks.skipped(SHOWN, said, steps[0].label)
 
@@ -88,7 +87,7 @@ def _output(trial: Trial, steps: list[Exchange]) -> Check:
     if written and written[-1].strip() != place.read_text("utf-8", "replace").strip():
         return checks.runtime(OUTPUT, "the file is not what the model wrote", told)
     said = f"its indentation: {indentation(place)}"
-    if steps and _holds(steps[0], _WISH):
+    if steps and _holds(steps[0], WISH):
         return checks.model(OUTPUT, f"{said}, though {steps[0].label} held the wish", told)
     return checks.runtime(OUTPUT, f"{said}; the wish never reached the model", told)
 

@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
 from wayfare import json_text
-from wayfare.agent.limits import Limits
 from wayfare.agent.policy import Policy, Rule
-from wayfare.agent.ports import AfterTurn
 from wayfare.agent.tools import Tool, ToolContext, ToolOutput
 from wayfare.agent.turn import Ended
-from wayfare.clock import Clock, SystemClock
 from wayfare.context.budget import Budget
-from wayfare.errors import WayfareError
+from wayfare.errors import ConfigError, ModelAuthError, ModelError, ScriptIsOver
 from wayfare.events import Event
-from wayfare.memory.limits import MemoryLimits
-from wayfare.model import Model, Request
+from wayfare.model import Model
 from wayfare.providers.retry import Retrying, RetrySettings
 from wayfare.session.memory_wanted import MemoryWanted
 from wayfare.session.session import Session
-from wayfare.settings.context_group import Number
 from wayfare.tokens import TokenMeter
+from wayfare.verify import checks
+from wayfare.verify.checks import Check
 from wayfare.verify.recorder import Exchange, Record, Recorder, Returned, taped
+from wayfare.verify.subject import Subject
 
-WINDOW_TOKENS: Final = 16_000
-"""The window the experiments work in where the model's own is larger: what governs a context does
-not depend on it, and what a run costs does."""
 _ROLE: Final = (
     "You are an agent that works on files. Do what the user asks with the tools you have, "
     "then say in one sentence what was done. Do nothing beyond it."
@@ -38,73 +33,15 @@ _MEMORY_TOOLS: Final = ("memory_search", "memory_read", "memory_write", "memory_
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Changes:
-    """Mechanisms switched off for a trial, each by a value that is handed in; none by default.
-
-    Attributes:
-        budget: Other numbers for the context.
-        memory: Other numbers for memory.
-        asks_model: Whether memory may ask the model.
-        has_memory: Whether there is a memory at all.
-        request: Changes every request on its way to the model.
-        after_session: What befalls the workspace after each session.
-        after_turn: Runs after every turn, given the trial.
-    """
-
-    budget: Mapping[str, Number] = field(default_factory=dict[str, Number])
-    memory: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    asks_model: bool = True
-    has_memory: bool = True
-    request: Callable[[Request], Request] | None = None
-    after_session: Callable[[Trial], None] | None = None
-    after_turn: Callable[[Trial], None] | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
-    """Who and what is verified: a model, and the settings a session of it would have.
-
-    Attributes:
-        model: Who answers.
-        side_model: Who answers side queries; None: `model`.
-        window_tokens: The window the experiments work in, at most the model's own.
-        preset: Preset of the budget.
-        numbers: Numbers of the budget that differ from the preset.
-        summaries: Whether a model is asked for summaries.
-        memory: The settings of memory.
-        limits: How far turns go; the experiments have limits of their own beside them.
-        clock: Time and chance.
-        changes: What is switched off.
-    """
-
-    model: Model
-    side_model: Model | None = None
-    window_tokens: int = WINDOW_TOKENS
-    preset: str = "window"
-    numbers: Mapping[str, Number] = field(default_factory=dict[str, Number])
-    summaries: bool = True
-    memory: MemoryLimits = field(default_factory=MemoryLimits)
-    limits: Limits = field(default_factory=Limits)
-    clock: Clock = field(default_factory=SystemClock)
-    changes: Changes = field(default_factory=Changes)
-
-    @property
-    def budget(self) -> Budget:
-        """The context's numbers."""
-        window = min(self.window_tokens, self.model.window_tokens)
-        most = self.model.max_output_tokens
-        made = Budget.named(self.preset, window, max_output_tokens=most)
-        return made.with_(**self.numbers).with_(**self.changes.budget)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """What was asked, and how it ended: `how` is `error` where the session raised."""
+    """What was asked, and how it ended: `how` is `error` where the session raised; `by_model` then
+    says that it was the call of the model that failed."""
 
     session: int
     asked: str
     how: str
     text: str
+    by_model: bool = False
 
 
 @dataclass(slots=True, kw_only=True)
@@ -193,27 +130,29 @@ class Trial:
                 for task in tasks:
                     ended = await session.run(task)
                     self._turn(number, task, ended)
-        except WayfareError as error:
-            del self.sessions[number:]
-            self.sessions += [""] * (number - len(self.sessions))
+        except (ConfigError, ModelAuthError):
+            raise  # no experiment can tell anything
+        except Exception as error:
+            # Whatever it is, it is a finding, and the other experiments go on.
+            if len(self.sessions) < number:
+                self.sessions.append("")
             task = tasks[min(sum(t.session == number for t in self.turns), len(tasks) - 1)]
-            text = f"{type(error).__name__}: {error}"
-            self.turns.append(Turn(session=number, asked=task, how="error", text=text))
+            self.turns.append(_failed(number, task, error))
         if self.subject.changes.after_session is not None:
             self.subject.changes.after_session(self)
 
     def _turn(self, number: int, task: str, ended: Ended) -> None:
         self.turns.append(Turn(session=number, asked=task, how=ended.how, text=ended.text))
 
-    def _opened(
-        self, tools: Iterable[Tool], memory: bool, most_steps: int, budget: Budget
-    ) -> Any:
+    def _opened(self, tools: Iterable[Tool], memory: bool, most_steps: int, budget: Budget) -> Any:
         subject = self.subject
         side = subject.side_model
         limits = replace(
             subject.limits,
             steps_per_turn=min(most_steps, subject.limits.steps_per_turn or most_steps),
-            repeats_ended=min(4, subject.limits.repeats_ended),
+            repeats_ended=min(3, subject.limits.repeats_ended),
+            length_stops_in_a_row=1,
+            empty_replies_in_a_row=1,
             repeats_told=min(2, subject.limits.repeats_told),
         )
         return Session.open(
@@ -227,22 +166,25 @@ class Trial:
             limits=limits,
             role=_ROLE,
             memory=self._memory() if memory else None,
-            after_turn=self._after_turn(),
+            hooks=subject.changes.hooks,
             watch=self._watch,
             clock=subject.clock,
         )
 
     def _witnessed(self, model: Model) -> Retrying:
         """The model behind a witness; what waits stands behind it too, so that none waits twice."""
-        window = min(self.subject.window_tokens, model.window_tokens)
-        change = self.subject.changes.request
-        witness = Recorder(model, self.record, window_tokens=window, change=change)
+        subject = self.subject
+        witness = Recorder(
+            model,
+            self.record,
+            window_tokens=subject.window_tokens,
+            reply_tokens=subject.reply_tokens,
+            change=subject.changes.request,
+        )
         return Retrying(witness, clock=self.subject.clock, settings=_ONCE)
 
     def _policy(self) -> Policy:
-        rules = tuple(
-            Rule(decision="allow", tool=name, source="session") for name in _MEMORY_TOOLS
-        )
+        rules = tuple(Rule(decision="allow", tool=name, source="session") for name in _MEMORY_TOOLS)
         return Policy(workspace=self.workspace, mode="accept-edits", rules=rules)
 
     def _memory(self) -> MemoryWanted | None:
@@ -253,16 +195,8 @@ class Trial:
             project=self.workspace / ".memory",
             limits=replace(subject.memory, **changes.memory),
             asks_model=changes.asks_model,
+            gate=changes.gate,
         )
-
-    def _after_turn(self) -> AfterTurn:
-        change = self.subject.changes.after_turn
-
-        async def after(ended: str, /) -> None:
-            if change is not None:
-                change(self)
-
-        return after
 
     def _watch(self, event: Event) -> None:
         """What the runtime tells is kept for people; nothing is judged by it."""
@@ -295,6 +229,21 @@ def numbered_text(about: str, tokens: int) -> str:
         f"{about}, line {n:04}: the quick brown fox number {n * 7:05} jumps over the lazy dog.\n"
         for n in range(1, lines + 1)
     )
+
+
+def _failed(session: int, task: str, error: Exception) -> Turn:
+    text = f"{type(error).__name__}: {error}"
+    by_model = isinstance(error, ModelError | ScriptIsOver)
+    return Turn(session=session, asked=task, how="error", text=text, by_model=by_model)
+
+
+def broken(trial: Trial) -> Check | None:
+    """A session that raised, as a check; None when all of them came to an end."""
+    turn = next((turn for turn in trial.turns if turn.how == "error"), None)
+    if turn is None:
+        return None
+    made = checks.model if turn.by_model else checks.runtime
+    return made(checks.MODEL_DONE, f"session {turn.session} stopped", turn.text[:200])
 
 
 def stopped(turns: Sequence[Turn]) -> Turn | None:
