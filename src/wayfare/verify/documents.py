@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Final
 
 from wayfare.agent.builtin.read_file import read_file_tool
+from wayfare.context.budget import Budget
 from wayfare.messages import ToolResult
 from wayfare.tokens import TokenMeter
 from wayfare.verify import checks
@@ -28,32 +30,63 @@ NAMES: Final = (STUBS, BYTES, SEEN, NO_SUMMARY, SMALL, LEFT)
 _DOCUMENT_SHARE: Final = 0.09
 """Of the window, as much a document takes: less than what is offloaded at once, and so much that
 the newest results, which never become stubs, leave room under the limit."""
-_STUBS_FIRST: Final = "classic"
-"""The preset that cures with stubs whatever stubs can cure; the other may cut deeper at once."""
+_ROOMY_TOKENS: Final = 8_000
+"""In a smaller window one of the newest results stays, not three: three would be all of it."""
+_CHARS_A_TOKEN: Final = 4.0
+_SMALL_TOKENS: Final = 150
 _OVER: Final = 1.35
 """So many limits' worth of documents are read."""
 _RESULT_CHARS: Final = 1_000_000
 _STUB_CHARS: Final = 400
+_FILE: Final = re.compile(r"documents/\d+\.txt")
 _READ: Final = "Read these files with read_file, one after the other, each in a call of its own"
 _SMALL: Final = tuple(f"small/{word}.txt" for word in ("one", "two", "three", "four", "five"))
 
 
 async def act(trial: Trial) -> None:
-    """Read large documents in one session, five small files in another."""
-    tokens = int(trial.budget.window_tokens * _DOCUMENT_SHARE)
-    count = math.ceil(trial.budget.limit_tokens * _OVER / tokens)
+    """Read large documents in one session, five small files in another, and the documents again
+    in the preset that is set."""
+    stubs_first = _stubs_first(trial)
+    tokens = _document_tokens(stubs_first)
+    most = max(_count(stubs_first, tokens), _count(trial.budget, tokens))
     names = [
         trial.document(f"documents/{n:02}.txt", tokens=tokens, about=f"document {n:02}")
-        for n in range(1, count + 1)
+        for n in range(1, most + 1)
     ]
-    small = [trial.document(name, tokens=150, about=name) for name in _SMALL]
+    small = [trial.document(name, tokens=_SMALL_TOKENS, about=name) for name in _SMALL]
+    await _read(trial, names[: _count(stubs_first, tokens)], stubs_first)
+    await _read(trial, small, trial.budget)
+    if trial.outputs("read_file", session=1):
+        # A model that read nothing will read nothing again.
+        await _read(trial, names[: _count(trial.budget, tokens)], trial.budget)
+
+
+async def _read(trial: Trial, names: list[str], budget: Budget) -> None:
+    task = f"{_READ}: {', '.join(names)}. When all are read, say so."
     tools = [read_file_tool(_RESULT_CHARS)]
-    for wanted, preset in ((names, _STUBS_FIRST), (small, ""), (names, "")):
-        if len(trial.sessions) == 2 and not trial.outputs("read_file", session=1):
-            return  # a model that read nothing will read nothing again
-        task = f"{_READ}: {', '.join(wanted)}. When all are read, say so."
-        most = 2 * len(wanted) + 4
-        await trial.session(task, tools=tools, memory=False, most_steps=most, preset=preset)
+    most = 2 * len(names) + 4
+    await trial.session(task, tools=tools, memory=False, most_steps=most, budget=budget)
+
+
+def _stubs_first(trial: Trial) -> Budget:
+    """The preset that cures with stubs whatever stubs can cure; the other may cut deeper at once."""
+    if trial.budget.window_tokens >= _ROOMY_TOKENS:
+        return trial.budget_of("classic")
+    return trial.budget_of("classic", keep_results=1)
+
+
+def _document_tokens(budget: Budget) -> int:
+    chars = budget.limit_chars or _RESULT_CHARS
+    return int(min(budget.window_tokens, chars / _CHARS_A_TOKEN) * _DOCUMENT_SHARE)
+
+
+def _limit_tokens(budget: Budget) -> int:
+    chars = budget.limit_chars or _RESULT_CHARS
+    return int(min(budget.limit_tokens, chars / _CHARS_A_TOKEN))
+
+
+def _count(budget: Budget, tokens: int) -> int:
+    return math.ceil(_limit_tokens(budget) * _OVER / tokens)
 
 
 def judge(trial: Trial) -> list[Check]:
@@ -63,12 +96,12 @@ def judge(trial: Trial) -> list[Check]:
     found: list[Check] = []
     meter = TokenMeter()
     read_tokens = sum(meter.text(one.text) for one in large)
-    limit_tokens = trial.budget_of(_STUBS_FIRST).limit_tokens
+    limit_tokens = _limit_tokens(_stubs_first(trial))
     over = read_tokens > limit_tokens
-    wanted = len(list((trial.workspace / "documents").iterdir()))
+    wanted = {name for t in trial.turns if t.session == 1 for name in _FILE.findall(t.asked)}
     told = f"{len(large)} reads, about {read_tokens:,} tokens; the limit is "
     told += f"{limit_tokens:,}"
-    found.append(_did(trial, over, len({r.input.get("path") for r in large}) >= wanted, told))
+    found.append(_did(trial, over, {r.input.get("path") for r in large} >= wanted, told))
     steps = trial.exchanges("step", session=1)
     if over and steps:
         found += _stubs(trial, steps, large)
@@ -80,7 +113,7 @@ def judge(trial: Trial) -> list[Check]:
 
 
 def _did(trial: Trial, over: bool, all_read: bool, told: str) -> Check:
-    turn = stopped(trial.turns)
+    turn = stopped([turn for turn in trial.turns if turn.session == 1])
     if over and all_read and turn is None:
         return checks.passed(checks.MODEL_DONE, "it read every document", told)
     said = "it did not read every document"

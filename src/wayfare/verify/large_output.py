@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from wayfare.agent.tools import Tool, tool
+from wayfare.context.budget import Budget
 from wayfare.tokens import TokenMeter
 from wayfare.verify import checks
 from wayfare.verify.checks import Check
@@ -22,6 +23,7 @@ NAMES: Final = (PREVIEW, WHOLE)
 _TASK: Final = "Call print_log once. Then say in one sentence what it printed."
 _OVER: Final = 2.0
 """So many times what a single result may hold; by itself it would still fit into the context."""
+_OVER_ALL: Final = 1.2
 _SHOWN_CHARS: Final = 100
 """So many first characters a preview shows at least."""
 
@@ -32,9 +34,7 @@ async def act(trial: Trial) -> None:
 
 
 def _print_log(trial: Trial) -> Tool:
-    budget = trial.budget
-    share = min(budget.single_window_share, 0.25)
-    text = numbered_text("build log", int(budget.window_tokens * share * _OVER))
+    text = numbered_text("build log", _tokens(trial.budget_unchanged))
 
     @tool(read_only=True, kind="shell")
     async def print_log() -> str:
@@ -42,6 +42,13 @@ def _print_log(trial: Trial) -> Tool:
         return text
 
     return print_log
+
+
+def _tokens(budget: Budget) -> int:
+    """So many that the budget must act: on a single result where it has a limit for one, else on
+    what is over the limit of the whole."""
+    single = budget.window_tokens * budget.single_window_share * _OVER
+    return int(single if single < budget.limit_tokens else budget.limit_tokens * _OVER_ALL)
 
 
 def judge(trial: Trial) -> list[Check]:

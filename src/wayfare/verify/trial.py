@@ -18,11 +18,12 @@ from wayfare.model import Model
 from wayfare.providers.retry import Retrying, RetrySettings
 from wayfare.session.memory_wanted import MemoryWanted
 from wayfare.session.session import Session
+from wayfare.settings.context_group import Number
 from wayfare.tokens import TokenMeter
 from wayfare.verify import checks
 from wayfare.verify.checks import Check
 from wayfare.verify.recorder import Exchange, Record, Recorder, Returned, taped
-from wayfare.verify.subject import Subject
+from wayfare.verify.subject import Changes, Subject
 
 _ROLE: Final = (
     "You are an agent that works on files. Do what the user asks with the tools you have, "
@@ -77,9 +78,15 @@ class Trial:
         """The context's numbers."""
         return self.subject.budget
 
-    def budget_of(self, preset: str) -> Budget:
-        """The context's numbers in a preset; empty: the one that is set."""
-        return replace(self.subject, preset=preset or self.subject.preset).budget
+    @property
+    def budget_unchanged(self) -> Budget:
+        """The same with nothing switched off: what an experiment asks for does not depend on it."""
+        return replace(self.subject, changes=Changes()).budget
+
+    def budget_of(self, preset: str, **numbers: Number) -> Budget:
+        """The context's numbers in another preset, some of them changed beside those set."""
+        set_ = {**numbers, **self.subject.numbers}
+        return replace(self.subject, preset=preset, numbers=set_).budget
 
     def exchanges(self, kind: str = "", *, session: int = 0) -> list[Exchange]:
         """What was sent: all of it, or of a kind, or of a session (from 1)."""
@@ -110,7 +117,7 @@ class Trial:
         tools: Iterable[Tool],
         memory: bool,
         most_steps: int,
-        preset: str = "",
+        budget: Budget | None = None,
     ) -> None:
         """Open a fresh session, ask for the tasks one after the other, and close it.
 
@@ -119,12 +126,12 @@ class Trial:
             tools: What the model may call, beside the tools of memory.
             memory: Whether the session has a memory.
             most_steps: Model calls a turn may make.
-            preset: Another preset of the budget than the one that is set.
+            budget: Another one than that of the settings.
         """
         number = len(self.sessions) + 1
         self.record.session = number
         try:
-            opening = self._opened(tools, memory, most_steps, self.budget_of(preset))
+            opening = self._opened(tools, memory, most_steps, budget or self.budget)
             async with opening as session:
                 self.sessions.append(session.name)
                 for task in tasks:
