@@ -323,6 +323,20 @@ async def test_a_smaller_model_is_fitted_before_the_switch_or_refused(tmp_path: 
         assert len(tiny.requests) == 1
 
 
+async def test_another_model_keeps_the_numbers_that_were_set(tmp_path: Path) -> None:
+    own = {"preview_chars": 321, "keep_steps": 3, "buffer_tokens": 1_234, "limit_chars": 77_000}
+    budget = Budget.window(200_000, max_output_tokens=16_384).with_(**own)
+    small = ScriptedModel([], window_tokens=50_000, max_output_tokens=2_000, name="small")
+    large = ScriptedModel([], window_tokens=400_000, max_output_tokens=30_000, name="large")
+    async with Watching(tmp_path, []).open(budget=budget) as session:
+        for model, reserve_tokens in ((small, 2_000), (large, 20_000)):
+            await session.change_model(model)
+            now = session.governor.budget
+            assert {name: getattr(now, name) for name in own} == own
+            assert now.window_tokens == model.window_tokens
+            assert now.reserve_tokens == reserve_tokens
+
+
 async def test_the_model_is_not_changed_under_a_running_turn(tmp_path: Path) -> None:
     @tool
     async def switch() -> str:

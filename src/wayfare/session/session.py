@@ -34,7 +34,7 @@ from wayfare.notes.keeper import Keeper
 from wayfare.session.places import Places
 from wayfare.session.wanted import Wanted
 from wayfare.session.wiring import (
-    budget_for,
+    budget_after,
     fixed_parts,
     waiting,
 )
@@ -286,7 +286,8 @@ class Session:
         return await branched(self.places, transcript, before=before, clock=self._kit.clock)
 
     async def change_model(self, model: Model | str) -> None:
-        """Use another model from the next call on; its smaller window is tried first.
+        """Use another model from the next call on; its smaller window is tried first. Numbers of
+        the budget that were set stay set.
 
         Raises:
             CannotFit: the context cannot be made to fit it; the present model stays.
@@ -298,7 +299,7 @@ class Session:
         kit, governor = self._kit, self._kit.governor
         made = waiting(model, clock=kit.clock, watch=kit.watch)
         kept, calibration = governor.budget, governor.calibration
-        governor.change_model(budget_for(made, like=kept))
+        governor.change_model(budget_after(kept, kit.model, made))
         try:
             governor.preview()
         except CannotFit:

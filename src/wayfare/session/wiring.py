@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,6 +24,7 @@ from wayfare.backends.disk import Disk
 from wayfare.clock import Clock
 from wayfare.context.budget import Budget
 from wayfare.context.pipeline import Governor
+from wayfare.context.recovery import narrowed
 from wayfare.context.summarizer import Summarizer
 from wayfare.events import Watched, of_agent
 from wayfare.model import Model
@@ -55,10 +56,25 @@ def waiting(model: Model | str, *, clock: Clock, watch: Watched) -> Model:
     return model if isinstance(model, Retrying) else Retrying(model, clock=clock, watch=watch)
 
 
-def budget_for(model: Model, *, like: Budget | None = None) -> Budget:
-    """The budget for a model's window, by the same preset as `like`."""
-    name = "window" if like is None else like.name
-    return Budget.named(name, model.window_tokens, max_output_tokens=model.max_output_tokens)
+def budget_for(model: Model) -> Budget:
+    """The budget for a model's window."""
+    return Budget.window(model.window_tokens, max_output_tokens=model.max_output_tokens)
+
+
+def budget_after(old: Budget, before: Model, model: Model) -> Budget:
+    """The budget for another model: the same preset for its window, with every number in which
+    `old` differs from the preset it had for `before`; in a smaller window reserve and buffer
+    shrink with it."""
+    usual = Budget.named(old.name, old.window_tokens, max_output_tokens=before.max_output_tokens)
+    set_by_hand = {
+        field.name: value
+        for field in fields(Budget)
+        if field.name != "window_tokens"
+        and (value := getattr(old, field.name)) != getattr(usual, field.name)
+    }
+    preset = Budget.named(old.name, model.window_tokens, max_output_tokens=model.max_output_tokens)
+    made = preset.with_(**set_by_hand)
+    return narrowed(made, made.window_tokens) if made.window_tokens < old.window_tokens else made
 
 
 def own_tools(budget: Budget, shell: Shell | None) -> Registry:
