@@ -60,6 +60,6 @@ def test_one_is_a_failure(line: str) -> None:
     assert not one_is_an_answer(line)
 
 
-@pytest.mark.parametrize("line", [*FAILURES[-1:], "a & & b", "((", "$(", ";;", "|", "\\"))
+@pytest.mark.parametrize("line", [*FAILURES[-1:], "a & & b", "((", "$(", ";;", "|", "\\"])
 def test_what_is_no_line_raises_nothing(line: str) -> None:
     one_is_an_answer(line)
