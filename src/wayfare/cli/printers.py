@@ -110,7 +110,7 @@ class Lines:
 
 
 class JsonLines:
-    """Every event as one JSON object a line, on stdout; see docs/events.md.
+    """Every event as one JSON object a line, on stdout; see docs/en/reference/events.md.
 
     Args:
         clock: Time.
