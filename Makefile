@@ -38,6 +38,9 @@ check: .venv/dev.ready  ## formatting, lint, types, layers
 bench: .venv/dev.ready  ## figures into BENCHMARKS.md; DATA=FOLDER takes other recordings
 	$(BIN)/python -m bench $(DATA)
 
+docs: .venv/dev.ready  ## the reference, written anew from the code
+	$(BIN)/python -m docs.generate
+
 cases: .venv/dev.ready  ## run the cases from practice; CASES=FOLDER takes other ones
 	$(BIN)/python -m tests.cases $(CASES)
 

@@ -24,7 +24,8 @@ from wayfare.formats import codec
 from wayfare.messages import Message
 from wayfare.model import Request
 from wayfare.providers.scripted import ScriptedModel
-from wayfare.replay.recording import Recording, read_recordings
+from wayfare.replay.reading import read_recordings
+from wayfare.replay.recording import Recording
 from wayfare.session import Places, file_transcript, governed
 from wayfare.transcript import EditEntry
 
