@@ -63,10 +63,9 @@ def drawn(picture: Picture, say: Callable[[str], str]) -> str:
     for blocks, x, name, tokens in stacks:
         head = f"{say(name)}: {len(blocks)} {say('messages')}, {tokens:,} {say('tokens')}"
         parts.append(f'<text class="ink" x="{x:g}" y="{_TOP - 12}">{escape(head)}</text>')
-        bottom = _TOP
         for line, bottom in _stack(blocks, x, scale):
             parts.append(line)
-        lowest = max(lowest, bottom)
+            lowest = max(lowest, bottom)
     limit_y = _TOP + picture.limit_tokens * scale
     if limit_y < lowest:
         parts.extend(_limit(limit_y, left, right + _STACK, picture.limit_tokens, say))

@@ -21,7 +21,6 @@ from wayfare.context.summarizer import Summarizer, due
 from wayfare.context.view import View
 from wayfare.events import ignore
 from wayfare.formats import codec
-from wayfare.messages import Message
 from wayfare.model import Request
 from wayfare.providers.scripted import ScriptedModel
 from wayfare.replay.reading import read_recordings
@@ -92,11 +91,9 @@ def _shows(step: Step) -> tuple[bool, bool, int]:
     return readable, step.after.total.tokens <= step.limit_tokens, saved
 
 
-async def _steps(
-    recording: Recording, budget: Budget, *, summaries: bool
-) -> AsyncIterator[Step]:
+async def _steps(recording: Recording, budget: Budget, *, summaries: bool) -> AsyncIterator[Step]:
     """Every pass that changed something while the session is fed through."""
-    decode: Callable[[object], Message] = codec(recording.format).decode
+    decode = codec(recording.format).decode
     clock = MovableClock(1.7e9)
     with tempfile.TemporaryDirectory() as folder:
         transcript = file_transcript(

@@ -9,8 +9,8 @@ from typing import Any, Final
 from docs.generate.wording import Wording, head, row
 from wayfare.context.budget import Budget
 from wayfare.settings import all_keys
-from wayfare.settings.keys import Key, group_classes
 from wayfare.settings.groups import McpServer
+from wayfare.settings.keys import Key, group_classes
 
 _UNITS: Final = (
     ("_tokens", "tokens"),
@@ -61,7 +61,7 @@ def _rows(keys: list[Key], say: Wording) -> Iterator[str]:
     yield head(say("setting"), say("default"), say("unit"), say("what"))
     for key in keys:
         name = key.name.rpartition(".")[2]
-        yield row(f"`{name}`", shown(key.default), say(unit(key.name)), say(key.text))
+        yield row(f"`{name}`", say(shown(key.default)), say(unit(key.name)), say(key.text))
 
 
 def _budget(keys: list[Key], say: Wording) -> Iterator[str]:
@@ -74,7 +74,7 @@ def _budget(keys: list[Key], say: Wording) -> Iterator[str]:
     yield head(say("setting"), "`window`", "`classic`", say("unit"), say("what"))
     for key in numbers:
         name = key.name.rpartition(".")[2]
-        values = (shown(getattr(preset, name)) for preset in presets)
+        values = (say(shown(getattr(preset, name))) for preset in presets)
         yield row(f"`{name}`", *values, say(unit(key.name)), say(key.text))
 
 

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 import wayfare
 
 SOURCE = Path(wayfare.__file__).parent

@@ -10,8 +10,16 @@ from docs.generate.__main__ import PAGES, differing
 from docs.generate.commands_page import commands
 from tests.docs.pages import DOCS, ROOT, headings, links, pages, prose
 
-READMES = [ROOT / "README.md", ROOT / "README.zh.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
-EVERY = [*READMES, *(DOCS / language / page for language in ("en", "zh") for page in pages(language))]
+READMES = [
+    ROOT / "README.md",
+    ROOT / "README.zh.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "CHANGELOG.md",
+]
+EVERY = [
+    *READMES,
+    *(DOCS / language / page for language in ("en", "zh") for page in pages(language)),
+]
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 
 
