@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from docs.generate.__main__ import PAGES, differing
-from docs.generate.commands_page import commands
 from tests.docs.pages import DOCS, ROOT, headings, links, pages, prose
 
 READMES = [
@@ -72,12 +71,6 @@ def test_every_page_can_be_reached_from_the_first() -> None:
 def test_the_reference_is_what_the_code_says() -> None:
     assert differing() == [], "run: python -m docs.generate"
     assert set(PAGES) <= {str(page) for page in pages("en")}
-
-
-def test_every_command_is_named_outside_the_reference() -> None:
-    """A command nobody is told of is found by nobody."""
-    told = "\n".join(p.read_text("utf-8") for p in EVERY if "reference" not in p.parts)
-    assert [path for path, _ in commands() if path not in told] == []
 
 
 def _anchor(heading: str) -> str:
