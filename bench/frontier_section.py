@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from bench.baselines import BASELINES
 from bench.frontier import beaten_by, picture
+from bench.needed import Shares
+from bench.policy import MakePolicy
 from bench.recordings import Recording
 from bench.report import ROOT, Section, table
 from bench.run_baselines import WINDOWS, total
@@ -22,20 +26,54 @@ POLICIES = {**BASELINES, **WAYFARE}
 AGAINST = "cut deep with names"
 
 
-def rows_of(recordings: Iterable[Recording], windows: Sequence[int]) -> list[dict[str, Any]]:
+class Kept:
+    """Rows that were measured before, in a file of one JSON object a line: a long run that was
+    interrupted goes on where it stopped. Without a file nothing is kept."""
+
+    def __init__(self, file: Path | None) -> None:
+        self._file = file
+        self._rows: dict[tuple[str, int, str], dict[str, Any]] = {}
+        if file is not None and file.exists():
+            for line in file.read_text("utf-8").splitlines():
+                row = json.loads(line)
+                row["counts"] = Shares(**row["counts"])
+                self._rows[row["file"], row["window"], row["budget"]] = row
+
+    def get(self, session: str, window: int, name: str) -> dict[str, Any] | None:
+        """The row of a session, a window and a policy, if there is one."""
+        return self._rows.get((session, window, name))
+
+    def put(self, row: dict[str, Any]) -> None:
+        """Keep a row."""
+        if self._file is not None:
+            with self._file.open("a", encoding="utf-8") as file:
+                file.write(json.dumps({**row, "counts": asdict(row["counts"])}) + "\n")
+
+
+def rows_of(
+    recordings: Iterable[Recording],
+    windows: Sequence[int],
+    *,
+    kept: Path | None = None,
+    policies: Mapping[str, MakePolicy] = POLICIES,
+) -> list[dict[str, Any]]:
     """One row per recording, window and policy; progress goes to standard error."""
     rows: list[dict[str, Any]] = []
+    store = Kept(kept)
     started = time.monotonic()
     for recording in recordings:
-        prepared = Prepared(recording)
+        prepared: Prepared | None = None
         for window in windows:
-            for name, make in POLICIES.items():
-                with tempfile.TemporaryDirectory() as folder:
-                    rows.append(
-                        run_policy(
+            for name, make in policies.items():
+                row = store.get(recording.name, window, name)
+                if row is None:
+                    prepared = prepared or Prepared(recording)
+                    with tempfile.TemporaryDirectory() as folder:
+                        row = run_policy(
                             prepared, make, name=name, window_tokens=window, root=Path(folder)
                         )
-                    )
+                    store.put(row)
+                rows.append(row)
         elapsed = time.monotonic() - started
         print(f"{elapsed:6.0f} s  {recording.name}", file=sys.stderr, flush=True)
     return rows
