@@ -44,6 +44,9 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", default=list(SECTIONS), choices=SECTIONS)
     parser.add_argument("--windows", nargs="+", type=int, default=list(WINDOWS))
     parser.add_argument("--generated-steps", type=int, default=5_000)
+    parser.add_argument(
+        "--keep", type=Path, help="file of rows: a long run of `frontier` that stopped goes on"
+    )
     options = parser.parse_args()
     source = "make bench DATA=FOLDER" if options.data else "make bench"
     recordings = _recordings(options.data)
@@ -55,8 +58,10 @@ def main() -> None:
     if "digest" in options.only:
         made.append(digest_section.section(recordings, source))
     if "frontier" in options.only:
-        generated = session(options.generated_steps)
-        made += frontier_section.sections([*recordings, generated], source, options.windows)
+        generated = [session(options.generated_steps)] if options.generated_steps else []
+        made += frontier_section.sections(
+            recordings, source, options.windows, generated=generated, kept=options.keep
+        )
     if "compaction" in options.only:
         made.append(compaction_section.section(recordings, source))
     if "local-session" in options.only:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -72,9 +72,7 @@ def request_after(point: CompactionPoint) -> After:
         gone = {t for wire in point.messages for t in texts(wire, point.format)} - shown
         hidden = [t for t in gone if t.strip()]
         ways = Reader(Path(folder)).index(text)
-        return After(
-            text=text, hidden=len(hidden), reached=sum(ways.find(t).found for t in hidden)
-        )
+        return After(text=text, hidden=len(hidden), reached=sum(ways.find(t).found for t in hidden))
 
 
 async def _compacted(point: CompactionPoint, folder: Path) -> list[dict[str, object]]:
@@ -105,7 +103,7 @@ def section(recordings: Sequence[Recording], command: str) -> Section:
         return Section(key="digest", title=title, command=command, text=text)
     ledgers = {id(point): ledger_of(point) for point in points}
     after = {id(point): request_after(point) for point in points}
-    ways = {
+    ways: dict[str, Callable[[CompactionPoint], str]] = {
         "the leading agent's summaries": lambda p: p.summary,
         "names only, newest first, same size": lambda p: newest_names(p, len(p.summary)),
         "our digest, same size": lambda p: made(ledgers[id(p)], len(p.summary)),

@@ -6,12 +6,12 @@ import json
 import sys
 import tempfile
 import time
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from bench import guarantees_section
 from bench.baselines import BASELINES
 from bench.frontier import beaten_by, picture
 from bench.needed import Shares
@@ -24,6 +24,11 @@ from bench.wayfare_policy import WAYFARE
 
 POLICIES = {**BASELINES, **WAYFARE}
 AGAINST = "cut deep with names"
+OURS = "wayfare window"
+MOST_COST = 1.0
+LEAST_CONTENT = 0.05
+NAMED_SESSIONS = 4
+"""So many sessions are named where a figure is not reached."""
 
 
 class Kept:
@@ -80,15 +85,25 @@ def rows_of(
 
 
 def sections(
-    recordings: Sequence[Recording], command: str, windows: Sequence[int] = WINDOWS
+    recordings: Sequence[Recording],
+    command: str,
+    windows: Sequence[int] = WINDOWS,
+    *,
+    generated: Sequence[Recording] = (),
+    kept: Path | None = None,
 ) -> list[Section]:
-    """The comparison, the guarantees, and the rows of each session."""
-    rows = rows_of(recordings, windows)
+    """The comparison, the guarantees, and the rows of each session.
+
+    `generated` sessions are measured apart: one of them would outweigh all that were recorded.
+    """
+    rows = rows_of(recordings, windows, kept=kept)
+    made = rows_of(generated, windows, kept=kept)
+    parts = [_frontier(rows, window) for window in windows]
+    parts += [_generated(made, window) for window in windows if made]
     return [
         Section(key="frontier", title="Cost against what stays visible", command=command,
-                text="\n\n".join(_frontier(rows, window) for window in windows)),
-        Section(key="guarantees", title="Guarantees on every request", command=command,
-                text=_guarantees(rows, windows)),
+                text="\n\n".join(parts)),
+        guarantees_section.section([*rows, *made], [*recordings, *generated], command, windows),
         Section(key="sessions", title="Session by session", command=command,
                 text="\n\n".join(_sessions(rows, window) for window in windows)),
     ]  # fmt: skip
@@ -98,19 +113,38 @@ def _percent(value: float | None) -> str:
     return "–" if value is None else f"{value * 100:.1f} %"
 
 
+def _totals(rows: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    return {name: total([r for r in rows if r["budget"] == name]) for name in POLICIES}
+
+
 def _frontier(rows: Sequence[dict[str, Any]], window: int) -> str:
     past = [r for r in rows if r["window"] == window and r["passes_limit"]]
     if not past:
-        return f"### Window {window:,}\n\nNo session passes the limit."
-    totals = {name: total([r for r in past if r["budget"] == name]) for name in POLICIES}
-    beaten = beaten_by(totals)
-    base = totals[AGAINST]["cost"]
+        return f"### Window {window:,}\n\nNo recorded session passes the limit."
+    totals = _totals(past)
     count = len({r["file"] for r in past})
     folder = ROOT / "docs" / "benchmarks"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"frontier-{window}.svg").write_text(
         picture(totals, f"window {window:,}, {count} sessions"), encoding="utf-8"
     )
+    return (
+        f"### Window {window:,}\n\n{count} recorded sessions pass the limit.\n\n"
+        f"{_compared(totals)}\n\n{_reached(past, totals)}\n\n"
+        f"![cost against share at {window:,}](docs/benchmarks/frontier-{window}.svg)"
+    )
+
+
+def _generated(rows: Sequence[dict[str, Any]], window: int) -> str:
+    mine = [r for r in rows if r["window"] == window]
+    steps = ", ".join(f"{r['steps']:,}" for r in mine if r["budget"] == OURS)
+    totals = _totals(mine)
+    return f"### Generated, {steps} steps, window {window:,}\n\n{_compared(totals)}"
+
+
+def _compared(totals: Mapping[str, dict[str, Any]]) -> str:
+    beaten = beaten_by(totals)
+    base = totals[AGAINST]["cost"]
     listed = [
         (
             name,
@@ -134,52 +168,68 @@ def _frontier(rows: Sequence[dict[str, Any]], window: int) -> str:
         "refused",
         "beaten by",
     )
-    return (
-        f"### Window {window:,}\n\n{count} sessions pass the limit.\n\n{table(head, listed)}\n\n"
-        f"![cost against share at {window:,}](docs/benchmarks/frontier-{window}.svg)"
+    return table(head, listed)
+
+
+def _reached(rows: Sequence[dict[str, Any]], totals: Mapping[str, dict[str, Any]]) -> str:
+    """What was asked of `window`, what came out, and where it comes from if that is less."""
+    ours, base = totals[OURS], totals[AGAINST]
+    beaten = beaten_by(totals)[OURS]
+    ratio = ours["cost"] / base["cost"]
+    lines = [f"*{OURS}* against *{AGAINST}*:\n"]
+    said = f"- cost {ratio:.3f} × (asked at most {MOST_COST:.2f} ×): "
+    if ratio <= MOST_COST:
+        lines.append(said + "reached")
+    else:
+        lines.append(said + "**not reached**; " + _where(rows, lambda r: -r["cost"]))
+    for key, title, least in (
+        ("needed_files", "file names", 0.0),
+        ("needed_identifiers", "identifiers", 0.0),
+        ("needed_content", "content", LEAST_CONTENT),
+    ):
+        gained = (ours[key] or 0.0) - (base[key] or 0.0)
+        asked = f"asked {least * 100:+.0f}" if least else "asked not lower"
+        said = f"- {title} {gained * 100:+.1f} points ({asked}): "
+        counted = {"needed_files": "files", "needed_identifiers": "identifiers"}
+        what = counted.get(key, "contents")
+        lines.append(
+            said + "reached"
+            if gained >= least
+            else said + "**not reached**; " + _where(rows, lambda r, w=what: _shown(r, w))
+        )
+    lines.append(f"- beaten by: {', '.join(beaten) or 'none'}")
+    return "\n".join(lines)
+
+
+def _shown(row: Mapping[str, Any], what: str) -> float:
+    return float(getattr(row["counts"], what))
+
+
+def _where(rows: Sequence[dict[str, Any]], worth: Callable[[dict[str, Any]], float]) -> str:
+    """In which sessions ours gains and loses against the other, the worst by name."""
+    ours = {r["file"]: worth(r) for r in rows if r["budget"] == OURS}
+    base = {r["file"]: worth(r) for r in rows if r["budget"] == AGAINST}
+    change = {file: ours[file] - base[file] for file in ours}
+    worst = sorted(change, key=lambda file: change[file])[:NAMED_SESSIONS]
+    lost = -sum(c for c in change.values() if c < 0)
+    named = ", ".join(
+        f"{file} ({-change[file] / lost * 100:.0f} % of what is lost)"
+        for file in worst
+        if change[file] < 0
     )
-
-
-def _guarantees(rows: Sequence[dict[str, Any]], windows: Sequence[int]) -> str:
-    listed: list[tuple[object, ...]] = []
-    for window in windows:
-        for name in WAYFARE:
-            mine = [r for r in rows if r["window"] == window and r["budget"] == name]
-            reads = sorted(r["read_chars_median"] for r in mine if r["read_chars_median"])
-            edits = sum((Counter(r["edits"]) for r in mine), Counter())
-            written = max((r["bytes_written_ratio"] or 0 for r in mine), default=0)
-            overall = sum((r["bytes_written_ratio"] or 0) * r["steps"] for r in mine) / max(
-                sum(r["steps"] for r in mine), 1
-            )
-            listed.append(
-                (
-                    f"{name}, {window:,}",
-                    len(mine),
-                    sum(r["requests"] for r in mine),
-                    sum(r["invalid"] for r in mine),
-                    sum(r["refused"] for r in mine),
-                    f"{min((r['recoverable'] for r in mine), default=1):.4f}",
-                    f"{reads[len(reads) // 2]:,.0f}" if reads else "–",
-                    f"{min((r['active_request_visible'] or 1 for r in mine), default=1):.3f}",
-                    sum(r["active_request_exceptions"] for r in mine),
-                    sum(r["unread_lost"] for r in mine),
-                    f"{overall:.2f} / {written:.2f}",
-                    ", ".join(f"{k} {v}" for k, v in edits.most_common()),
-                )
-            )
-    head = ("", "sessions", "requests", "invalid", "refused", "recoverable, worst session",
-            "characters a read, median", "active request visible, worst", "exceptions (too large)",
-            "results gone unread", "written, mean / worst", "edits")  # fmt: skip
+    better = sum(c > 0 for c in change.values())
+    worse = sum(c < 0 for c in change.values())
+    gained = sum(c for c in change.values() if c > 0)
     return (
-        "Validity is judged by a validator written from the providers' rules, refusals by an exact "
-        "counter (o200k), recoverability by a reader that gets only the request's text; none of "
-        f"the three is used by the runtime.\n\n{table(head, listed)}"
+        f"better in {better} sessions, worse in {worse}, what is lost in these is "
+        f"{lost / gained if gained else float('inf'):.2f} × what is gained in those"
+        + (f"; most in {named}" if named else "")
     )
 
 
 def _sessions(rows: Sequence[dict[str, Any]], window: int) -> str:
     listed: list[tuple[object, ...]] = []
-    mine = [r for r in rows if r["window"] == window and r["budget"] == "wayfare window"]
+    mine = [r for r in rows if r["window"] == window and r["budget"] == OURS]
     other = {r["file"]: r for r in rows if r["window"] == window and r["budget"] == AGAINST}
     for row in mine:
         if not row["passes_limit"]:

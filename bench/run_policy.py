@@ -26,6 +26,7 @@ from bench.prepared import Prepared, limit_tokens
 from bench.recordings import Recording
 from bench.seen import Seen, digest
 from bench.wire import Wire, active_request, is_model_output, results
+from bench.written import bytes_by_kind
 
 STEP_SECONDS = 20.0
 # A policy is asked again at most this often for one step (one send per level of a ladder).
@@ -208,7 +209,8 @@ class _Run:
         if request_text is None:
             return
         visible = {text for one in seen for text in one.texts}
-        hidden = [text for text in self.leaves if text and text not in visible]
+        # A text of blanks alone is none that providers take; its repair leaves nothing to look for.
+        hidden = [text for text in self.leaves if text not in visible and text.strip()]
         if not hidden:
             return
         ways = self.reader.index(request_text)
@@ -248,6 +250,7 @@ class _Run:
             "hidden_texts": tally.hidden,
             "read_chars_median": statistics.median(reads) if reads else None,
             "active_request_visible": share(tally.active_visible, tally.active),
+            "active_request_cut": tally.active - tally.active_visible - tally.active_exceptions,
             "active_request_exceptions": tally.active_exceptions,
             "unread_lost": tally.unread_lost,
             **tally.shares.rows(),
@@ -262,6 +265,8 @@ class _Run:
             "summaries": 0,
             "edits": {},
             "bytes_written_ratio": share(written, self.prepared.entered_bytes),
+            "bytes_entered": self.prepared.entered_bytes,
+            "bytes_by_kind": bytes_by_kind(self.root),
             "governance_ms": {
                 "median": statistics.median(times) if times else 0.0,
                 "p99": times[int(len(times) * 0.99)] if times else 0.0,

@@ -41,8 +41,9 @@ class Room:
 
     @classmethod
     def of(cls, chars: int) -> Room:
-        """The usual division: an eighth for file names, 5 eighths for identifiers, the rest prose."""
-        return cls(chars=chars, file_name_chars=chars // 8, identifier_chars=chars * 5 // 8)
+        """The usual division: an eighth for file names, 11 of 16 parts for identifiers, the rest
+        prose; what prose or file names leave goes to identifiers."""
+        return cls(chars=chars, file_name_chars=chars // 8, identifier_chars=chars * 11 // 16)
 
 
 def digest(ledger: Ledger, addresses: Addresses, room: Room, seen: InSight | None = None) -> str:

@@ -54,12 +54,6 @@ def left_behind(slots: Sequence[Slot]) -> list[Edit]:
     return [Edit(by="signed", reason=reason, ops=tuple(ops))] if ops else []
 
 
-def binds(slots: Sequence[Slot]) -> bool:
-    """Whether the open step holds signed blocks: an edit in front of them takes them out of the
-    next request, and with them those that the model signs behind them meanwhile."""
-    return any(True for slot in slots[open_step(slots) :] for _ in _bound(slot))
-
-
 def _collapsed(edit: Edit, slots: Sequence[Slot], places: Mapping[int, int]) -> Iterator[int]:
     """Positions that a collapse takes out of the view."""
     for op in edit.ops:
