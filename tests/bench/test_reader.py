@@ -144,3 +144,9 @@ def test_address_may_not_leave_the_root(tmp_path: Path) -> None:
 )
 def test_addresses_are_cut_out_of_prose(text: str, expected: list[str]) -> None:
     assert addresses(text) == expected
+
+
+def test_name_of_a_session_may_hold_the_sign_of_an_entry(tmp_path: Path) -> None:
+    path = write(tmp_path, ".transcripts/set#3/transcript.jsonl", entry(7, {"content": "the text"}))
+    assert addresses(f"all of it: {path}#7-9.") == [f"{path}#7-9"]
+    assert find("the text", f"all of it: {path}#7", tmp_path).reads == 1
