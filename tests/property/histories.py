@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
+from bench.wire import Format
 from hypothesis import strategies as st
 
 Wire = dict[str, Any]
@@ -34,7 +35,8 @@ odd_text = st.sampled_from(
         "[Compacted]",
     )
 )
-said = st.one_of(words, long_text, odd_text)
+half_signs = st.sampled_from(("half \ud83d of a sign", "\udc00" * 3, "half \ud83d of it\n" * 300))
+said = st.one_of(words, long_text, odd_text, half_signs)
 spoken = st.one_of(words, long_text)
 
 _IMAGE = {
@@ -53,9 +55,50 @@ content = st.one_of(
         max_size=3,
     ),
 )
-arguments = st.dictionaries(
-    st.sampled_from(("path", "content", "old_string", "n")), spoken, max_size=2
+keys = st.sampled_from(("path", "content", "old_string", "n"))
+arguments = st.dictionaries(keys, spoken, max_size=2)
+odd_arguments = st.dictionaries(
+    st.one_of(keys, st.just("\ud83d")),
+    st.one_of(said, st.integers(), st.none(), st.lists(said, max_size=2)),
+    max_size=3,
 )
+
+
+@st.composite
+def spoilt(draw: st.DrawFn, history: st.SearchStrategy[list[Wire]]) -> list[Wire]:
+    """A history some of whose messages have a role that is none, no content, or another's id."""
+    made = draw(history)
+    for at in draw(st.sets(st.integers(0, 30), max_size=2)):
+        if at >= len(made):
+            continue
+        message = dict(made[at])
+        how = draw(
+            st.sampled_from(("null role", "odd role", "no role", "null content", "other id"))
+        )
+        if how == "null content" and "content" in message:
+            message["content"] = None
+        elif how == "other id":
+            message = _answering_another(message)
+        elif "role" in message:
+            message["role"] = None if how == "null role" else "model"
+            if how == "no role":
+                del message["role"]
+        made[at] = message
+    return made
+
+
+def _answering_another(message: Wire) -> Wire:
+    for key in ("tool_call_id", "call_id"):
+        if key in message:
+            return {**message, key: "another"}
+    blocks = message.get("content")
+    if not isinstance(blocks, list):
+        return message
+    found = [
+        b | {"tool_use_id": "another"} if "tool_use_id" in b else b
+        for b in cast("list[Wire]", blocks)
+    ]
+    return {**message, "content": found}
 
 
 @st.composite
@@ -71,8 +114,9 @@ def anthropic_step(draw: st.DrawFn, number: int, hostile: bool) -> list[Wire]:
     ids = [f"t{number}_{k}" for k in range(draw(st.integers(0, 3)))]
     if hostile and ids and draw(st.booleans()):
         ids = ["same", *ids[1:]]
+    given = odd_arguments if hostile else arguments
     for id in ids:
-        blocks.append({"type": "tool_use", "id": id, "name": "read_file", "input": draw(arguments)})
+        blocks.append({"type": "tool_use", "id": id, "name": "read_file", "input": draw(given)})
     if not blocks or all(b["type"] == "thinking" for b in blocks):
         blocks.append({"type": "text", "text": "done"})
     step = [{"role": "assistant", "content": blocks}]
@@ -111,7 +155,7 @@ def anthropic_step(draw: st.DrawFn, number: int, hostile: bool) -> list[Wire]:
 
 
 @st.composite
-def anthropic_history(draw: st.DrawFn, hostile: bool = False) -> list[Wire]:
+def _anthropic_history(draw: st.DrawFn, hostile: bool = False) -> list[Wire]:
     """A history as an Anthropic message list."""
     made: list[Wire] = []
     if not hostile or draw(st.booleans()):
@@ -126,7 +170,7 @@ def anthropic_history(draw: st.DrawFn, hostile: bool = False) -> list[Wire]:
 
 
 @st.composite
-def chat_history(draw: st.DrawFn, hostile: bool = False) -> list[Wire]:
+def _chat_history(draw: st.DrawFn, hostile: bool = False) -> list[Wire]:
     """A history as an OpenAI chat list."""
     made: list[Wire] = []
     if draw(st.booleans()):
@@ -166,7 +210,7 @@ def chat_history(draw: st.DrawFn, hostile: bool = False) -> list[Wire]:
 
 
 @st.composite
-def responses_history(draw: st.DrawFn, hostile: bool = False) -> list[Wire]:
+def _responses_history(draw: st.DrawFn, hostile: bool = False) -> list[Wire]:
     """A history as OpenAI Responses items, with reasoning items that must keep their follower."""
     made: list[Wire] = [{"type": "message", "role": "user", "content": draw(spoken)}]
     for number in range(draw(st.integers(1, 8))):
@@ -192,8 +236,17 @@ def responses_history(draw: st.DrawFn, hostile: bool = False) -> list[Wire]:
     return made
 
 
-HISTORIES = {
-    "anthropic": anthropic_history,
-    "openai-chat": chat_history,
-    "openai-responses": responses_history,
+_OF_FORMAT: dict[Format, Any] = {
+    "anthropic": _anthropic_history,
+    "openai-chat": _chat_history,
+    "openai-responses": _responses_history,
 }
+
+
+def histories(format: Format, *, hostile: bool) -> st.SearchStrategy[list[Wire]]:
+    """Histories of one format."""
+    made = _OF_FORMAT[format](hostile=hostile)
+    return st.one_of(made, spoilt(made)) if hostile else made
+
+
+FORMATS: tuple[Format, ...] = tuple(sorted(_OF_FORMAT))

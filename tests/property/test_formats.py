@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from wayfare.formats import codec, dumps, format_names, loads
+from wayfare.formats.roles import has_wrong_role
 
 relaxed = settings(
     max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
@@ -145,8 +146,14 @@ def test_an_edited_message_keeps_the_very_objects_of_its_untouched_blocks(
     message = codec(name).decode(wire)
     written = codec(name).encode([message.with_blocks(message.blocks)])
     kept = set(identities(written))
+    # A message that is one block, a result of the chat format, may come with a role that is none.
+    whole = wire if has_wrong_role(message) else None
     if written:
-        assert all(id(block.wire) in kept for block in message.blocks if block.wire is not None)
+        assert all(
+            id(block.wire) in kept
+            for block in message.blocks
+            if block.wire is not None and block.wire is not whole
+        )
     assert wire == before
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import anyio
 import pytest
+from bench.wire import Format
 from tests.property.test_guarantees import govern_all
 
 from wayfare.context.budget import Budget
@@ -47,5 +48,5 @@ CASES = [
 
 
 @pytest.mark.parametrize(("format", "history", "budget"), CASES)
-def test_what_broke_once_holds(format: str, history: list[Wire], budget: Budget) -> None:
+def test_what_broke_once_holds(format: Format, history: list[Wire], budget: Budget) -> None:
     anyio.run(govern_all, history, format, budget)

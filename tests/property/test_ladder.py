@@ -11,7 +11,7 @@ import pytest
 from bench.judges.validity import violations
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.property.histories import HISTORIES
+from tests.property.histories import histories
 
 from wayfare.agent.model_call import ask
 from wayfare.context.budget import Budget
@@ -116,7 +116,7 @@ def plain(history: list[dict[str, Any]]) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("format", ["anthropic", "openai-chat"])
 def test_the_ladder_ends_against_a_hostile_provider(format: str) -> None:
     @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
-    @given(history=HISTORIES[format](hostile=False), budget=budgets, plan=refusals)
+    @given(history=histories(format, hostile=False), budget=budgets, plan=refusals)
     def ends(history: list[dict[str, Any]], budget: Budget, plan: list[Exception]) -> None:
         anyio.run(climb, plain(history), format, budget, list(plan))
 

@@ -46,7 +46,8 @@ class Plan:
             whole.insert(0, Edit(by="signed", reason="reasoning bound to what changed", ops=drops))
         if any(edit.by == "signed" for edit in whole):
             told = _told(edits, slots, at, self.rendering.addresses.contents)
-            whole[:0] = told
+            # Behind the rest: a result that a repair puts in stands directly behind its call.
+            whole += told
             at = min([at, *(_where(op, places) or 0 for edit in told for op in edit.ops)])
         self.touched = min(self.touched, at)
         entries = [self._predicted(edit, n) for n, edit in enumerate(whole)]

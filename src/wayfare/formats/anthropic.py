@@ -12,6 +12,7 @@ from operator import itemgetter
 from typing import Any, cast
 
 from wayfare.formats.anthropic_blocks import NAME, build_block, read_content
+from wayfare.formats.roles import envelope, speaks_as_model
 from wayfare.formats.runs import call_places, write_runs, written_call_id
 from wayfare.messages import (
     Block,
@@ -52,6 +53,8 @@ class AnthropicCodec:
         """
         role = _role(wire.get("role"))
         blocks = read_content(wire.get("content"))
+        if role == "user" and speaks_as_model(blocks):
+            role = "assistant"
         if role == "assistant":
             origin = Origin.ASSISTANT
         elif role in ("system", "developer"):
@@ -81,7 +84,7 @@ class AnthropicCodec:
         if own is None:
             return [{"role": _written_role(message), "content": _plain(content)}]
         bare = not isinstance(own.get("content"), list)
-        return [{**own, "content": _plain(content) if bare else content}]
+        return [{**envelope(message, own), "content": _plain(content) if bare else content}]
 
     def join(self, run: Sequence[Message], asked: Sequence[Message]) -> list[dict[str, Any]]:
         """Write messages as one."""

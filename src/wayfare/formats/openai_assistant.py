@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, cast
 
+from wayfare.formats import roles
 from wayfare.formats.found_text import found_text
 from wayfare.formats.openai_calls import read_arguments, write_arguments
 from wayfare.formats.openai_chat_parts import NAME, read_content, write_content
@@ -120,7 +121,8 @@ def write_assistant(run: Sequence[Message], *, id_limit_chars: int) -> list[dict
     old kind, of which a message can hold one.
     """
     first = run[0]
-    envelope = dict(first.wire) if first.format == NAME and first.wire is not None else {}
+    own = first.wire if first.format == NAME else None
+    envelope = {} if own is None else roles.envelope(first, own)
     several = [_fields(message, id_limit_chars) for message in run]
     if sum("function_call" in fields for fields in several) > 1:
         return [

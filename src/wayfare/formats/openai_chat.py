@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
+from wayfare.formats import roles
 from wayfare.formats.openai_assistant import (
     function_name,
     legacy_call_id,
@@ -48,7 +49,7 @@ class OpenAIChatCodec:
     def decode(self, wire: WireValue) -> Message:
         """Read one message; a call or result of the old `function` kind gets an id by its name."""
         given = wire.get("role")
-        role, origin = _ROLES.get(given if isinstance(given, str) else "", _ROLES["user"])
+        role, origin = _ROLES.get(given if isinstance(given, str) else "", _speaker(wire))
         if role == "assistant":
             blocks = read_assistant(wire)
         elif role == "tool":
@@ -87,7 +88,7 @@ class OpenAIChatCodec:
             role = message.role if message.role in ("system", "developer") else "user"
             envelope: WireValue = {"role": role}
         else:
-            envelope = own
+            envelope = roles.envelope(message, own)
         as_list = isinstance(envelope.get("content"), list)
         if content := write_content(said, of=message.format, as_list=as_list):
             written.append({**envelope, "content": content})
@@ -99,6 +100,13 @@ class OpenAIChatCodec:
             return write_assistant(run, id_limit_chars=CALL_ID_CHARS)
         written = [one for message in run for one in write_each(message, asked, self)]
         return [*_results(written, True), *_results(written, False)]
+
+
+def _speaker(wire: WireValue) -> tuple[Role, Origin]:
+    """Who speaks where the role says nothing."""
+    if wire.get("tool_calls") or wire.get("function_call"):
+        return _ROLES["assistant"]
+    return _ROLES["tool" if "tool_call_id" in wire else "user"]
 
 
 def _results(written: Iterable[dict[str, Any]], wanted: bool) -> list[dict[str, Any]]:
@@ -124,7 +132,9 @@ def _write_result(
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """One result as a message, and what of it only a user message can hold."""
     own = message.wire if message.format == NAME else None
-    if own is not None and block.wire is not None:
+    if own is not None and roles.has_wrong_role(message):
+        own = roles.envelope(message, own)
+    elif own is not None and block.wire is not None:
         return cast(dict[str, Any], block.wire), []
     call_id = written_call_id(block.call_id, message, asked, name=NAME, limit_chars=CALL_ID_CHARS)
     content, carried = write_result(block, call_id)

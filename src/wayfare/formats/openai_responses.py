@@ -19,6 +19,7 @@ from wayfare.formats.openai_items import (
     write_output,
     write_parts,
 )
+from wayfare.formats.roles import envelope
 from wayfare.formats.runs import written_call_id
 from wayfare.messages import (
     Block,
@@ -62,7 +63,7 @@ class OpenAIResponsesCodec:
                 role="assistant", blocks=blocks, origin=Origin.ASSISTANT, format=NAME, wire=wire
             )
         if kind == "message" or (kind is None and "role" in wire):
-            role, origin = _ROLES.get(given if isinstance(given, str) else "", _ROLES["user"])
+            role, origin = _ROLES.get(given if isinstance(given, str) else "", _speaker(wire))
             blocks = read_content(wire.get("content"))
             return Message(role=role, blocks=blocks, origin=origin, format=NAME, wire=wire)
         block = read_item(wire)
@@ -93,6 +94,14 @@ class OpenAIResponsesCodec:
     def encode_one(self, message: Message) -> list[dict[str, Any]]:
         """Write a message by itself: an item for each thing it says, calls or answers."""
         return self.encode((message,))
+
+
+def _speaker(wire: WireValue) -> tuple[Role, Origin]:
+    """Who speaks in a message whose role says nothing."""
+    parts = wire.get("content")
+    found = cast("list[object]", parts) if isinstance(parts, list) else []
+    kinds = {cast("WireValue", part).get("type") for part in found if isinstance(part, dict)}
+    return _ROLES["assistant" if kinds & {"output_text", "refusal"} else "user"]
 
 
 def _output_items(wire: WireValue) -> list[dict[str, Any]] | None:
@@ -146,5 +155,5 @@ def _said(said: Sequence[Block], message: Message) -> list[dict[str, Any]]:
         return [{"type": "message", "role": role, "content": parts}]
     texts = [block.text for block in said if isinstance(block, Text)]
     if isinstance(own.get("content"), str) and len(texts) == len(said):
-        return [{**own, "content": "\n".join(texts)}]
-    return [{**own, "content": parts}]
+        return [{**envelope(message, own), "content": "\n".join(texts)}]
+    return [{**envelope(message, own), "content": parts}]

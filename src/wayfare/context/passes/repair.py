@@ -22,6 +22,7 @@ from wayfare.context.invariants import (
 from wayfare.context.slot import Slot
 from wayfare.context.unicode_text import has_surrogates
 from wayfare.context.view import View
+from wayfare.formats.roles import has_wrong_role
 from wayfare.messages import Message, Origin, Text, Thinking, ToolCall, ToolResult, result, results
 from wayfare.transcript import (
     AsText,
@@ -100,6 +101,8 @@ def _clean(members: Sequence[Slot]) -> Iterator[Edit]:
     for slot in members:
         if has_surrogates(slot.message):
             yield _edit("text that is no valid Unicode", Clean(slot.entry))
+        elif not slot.message.edited and has_wrong_role(slot.message):
+            yield _edit("a role that is none", Clean(slot.entry))
 
 
 def _blanks(members: Sequence[Slot]) -> Iterator[Edit]:
@@ -129,16 +132,18 @@ def _pairs(group: Group, slots: Sequence[Slot]) -> Iterator[Edit]:
     members = group.of(slots)
     open_calls = Counter(call.id for slot in members for call in slot.message.calls)
     answered: dict[str, ToolResult] = {}
-    last_step = 0
+    after = 0
     for slot in members:
         if slot.message.role == "assistant":
-            last_step = slot.entry
+            after = slot.entry
             continue
+        before = open_calls.total()
         yield from _results(slot, open_calls, answered)
+        if open_calls.total() < before:
+            after = slot.entry
     missing = [call for slot in members for call in slot.message.calls if _take(open_calls, call)]
     if missing:
         answer = results(*(result(call.id, INTERRUPTED, is_error=True) for call in missing))
-        after = members[-1].entry if members[-1].message.results else last_step
         yield _edit(f"{len(missing)} calls without a result", Insert(after, answer))
 
 
