@@ -254,3 +254,18 @@ def test_a_session_remembers_and_the_next_one_recalls(
     (recalled,) = [one for one in events if "memory.recalled" in json.dumps(one)]
     assert "tea" in json.dumps(recalled)
     assert [row["name"] for row in rows(memory("list", "--json"))] == ["tea"]
+
+
+def test_a_folder_in_the_indexs_place_is_told_and_a_lost_journal_accuses_nobody(
+    memory: Memory, tmp_path: Path
+) -> None:
+    memory("add", "one", "-b", "The kiosk runs on port 7070.")
+    (tmp_path / ".memory/.wayfare/journal.jsonl").unlink()
+    lost = memory("add", "two", "-b", "The kiosk door opens at nine.").stderr.decode()
+    assert "it goes on from the files as they are" in lost
+    assert "by hand" not in lost
+    (tmp_path / ".memory/MEMORY.md").unlink()
+    (tmp_path / ".memory/MEMORY.md").mkdir()
+    stored = memory("add", "three", "-b", "The kiosk sells tea.")
+    assert stored.returncode == 0
+    assert "the index could not be written" in stored.stderr.decode()

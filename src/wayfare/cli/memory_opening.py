@@ -25,7 +25,12 @@ from wayfare.session.memory_wanted import MemoryWanted, OpenMemory, memory_store
 
 _TOLD = frozenset(
     {
-        *("memory.unclear", "memory.journal_damaged", "memory.journal_rebuilt"),
+        *(
+            "memory.index_failed",
+            "memory.unclear",
+            "memory.journal_damaged",
+            "memory.journal_rebuilt",
+        ),
         *("memory.journal_torn", "memory.recovered", "memory.index_edited"),
         "memory.secret_replaced",
     }

@@ -12,7 +12,7 @@ from wayfare.clock import Clock
 from wayfare.errors import NotFound, StoreError
 from wayfare.events import Event, Watch
 from wayfare.memory.folder import read_file
-from wayfare.memory.index import Index, build_index
+from wayfare.memory.index import HEADING, Index, build_index
 from wayfare.memory.journal import Journal, JournalLine, Source, change_line
 from wayfare.memory.limits import MemoryLimits
 from wayfare.memory.notices import damaged_events, rebuilt_event
@@ -258,12 +258,14 @@ class Writer:
         if present is None or digest(present) in (known, wanted):
             return []
         line = change_line("external", INDEX_FILE, None, present, at=now, actor="external")
-        foreign = sum(bool(text.strip()) for text in present.decode(errors="replace").splitlines())
-        self._tell(
-            "memory.index_edited",
-            f"{INDEX_FILE} was written by hand ({foreign} lines); its text is kept in the journal "
-            "and the index is made anew",
-        )
+        text = present.decode(errors="replace")
+        foreign = sum(bool(part.strip()) for part in text.splitlines())
+        if known is not None or not text.startswith(HEADING):  # else one of a journal that is lost
+            self._tell(
+                "memory.index_edited",
+                f"{INDEX_FILE} was written by hand ({foreign} lines); its text is kept in the "
+                "journal and the index is made anew",
+            )
         return [msgspec.structs.replace(line, before_hash=known)]
 
     async def _write_index(self, index: Index) -> tuple[str, ...]:
