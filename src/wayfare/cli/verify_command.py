@@ -86,7 +86,7 @@ def run(root: Path, wanted: Wanted, flags: list[Flag]) -> int:
         say("wayfare: stopped")
         status = STOPPED
     finally:
-        _leave(folder, kept=wanted.keep or wanted.out is not None or status != PASSED)
+        _leave(folder, wanted, failed=status != PASSED)
     return status
 
 
@@ -105,10 +105,12 @@ def _folder(out: Path | None) -> Path:
     return out.resolve()
 
 
-def _leave(folder: Path, *, kept: bool) -> None:
-    if kept and any(folder.iterdir()):
+def _leave(folder: Path, wanted: Wanted, *, failed: bool) -> None:
+    """Keep the folder where there is something to look at, and never remove one that was named."""
+    used = any(folder.iterdir())
+    if used and (failed or wanted.keep or wanted.out is not None):
         say(f"wayfare: kept {folder}: the workspaces, and beside each its requests.jsonl")
-    else:
+    elif wanted.out is None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -156,11 +158,7 @@ def _tell(event: Event) -> None:
 
 
 def _subject(read: Read, model: Model, wanted: Wanted) -> Subject:
-    """The model with the settings a session of it would have.
-
-    Raises:
-        ConfigError: a window too small to govern.
-    """
+    """The model with the settings a session of it would have."""
     settings = read.settings
     clock = SystemClock()
     own_side = bool(settings.side_model.name) and not wanted.stand_in
@@ -179,9 +177,7 @@ def _subject(read: Read, model: Model, wanted: Wanted) -> Subject:
         clock=clock,
     )
     changes = replace(subject.changes, has_memory=settings.memory.enabled)
-    subject = replace(subject, changes=changes)
-    assert subject.budget
-    return subject
+    return replace(subject, changes=changes)
 
 
 def _mutants(folder: Path, wanted: Wanted, chosen: Sequence[Experiment]) -> int:
