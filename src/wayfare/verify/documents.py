@@ -14,7 +14,7 @@ from wayfare.verify import checks
 from wayfare.verify.checks import Check
 from wayfare.verify.disk_reading import addresses_in, read_address, results_in
 from wayfare.verify.recorder import Exchange, Returned
-from wayfare.verify.trial import Trial, broken, stopped
+from wayfare.verify.trial import Trial, broken, last_words, stopped
 
 KEY: Final = "documents"
 TITLE: Final = "several large documents read until over the limit"
@@ -122,7 +122,7 @@ def _did(trial: Trial, over: bool, all_read: bool, told: str) -> Check:
     if turn is not None:
         said = f"session {turn.session} ended as {turn.how!r}"
         told = f"{told}; {turn.text[:200]}"
-    return checks.model(checks.MODEL_DONE, said, told)
+    return checks.model(checks.MODEL_DONE, said, told, *last_words(trial))
 
 
 def _stubs(trial: Trial, steps: list[Exchange], large: list[Returned]) -> list[Check]:

@@ -11,7 +11,7 @@ from wayfare.verify import checks
 from wayfare.verify.checks import Check
 from wayfare.verify.disk_reading import addresses_in, read_address, results_in
 from wayfare.verify.recorder import Exchange, Returned
-from wayfare.verify.trial import Trial, broken, numbered_text
+from wayfare.verify.trial import Trial, broken, last_words, numbered_text
 
 KEY: Final = "large-output"
 TITLE: Final = "one very large output"
@@ -59,7 +59,7 @@ def judge(trial: Trial) -> list[Check]:
     if not printed:
         said = "it did not call print_log"
         return [
-            checks.model(checks.MODEL_DONE, said, *_words(trial)),
+            checks.model(checks.MODEL_DONE, said, *last_words(trial)),
             *(checks.skipped(name, said) for name in NAMES),
         ]
     one = printed[0]
@@ -78,10 +78,6 @@ def judge(trial: Trial) -> list[Check]:
         _preview(one, after),
         _whole(trial, one, after),
     ]
-
-
-def _words(trial: Trial) -> list[str]:
-    return [f"{e.label}: it said {e.said[:80]!r}" for e in trial.exchanges("step")[-1:]]
 
 
 def _preview(one: Returned, after: Exchange) -> Check:

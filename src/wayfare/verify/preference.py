@@ -11,8 +11,8 @@ from wayfare.agent.builtin.write_file import write_file
 from wayfare.verify import checks
 from wayfare.verify.checks import Check
 from wayfare.verify.disk_reading import body_of, first_indent, indentation, record_files
-from wayfare.verify.recorder import Exchange
-from wayfare.verify.trial import Trial, broken
+from wayfare.verify.recorder import CUT_OFF, Exchange
+from wayfare.verify.trial import Trial, broken, last_words
 
 KEY: Final = "preference"
 TITLE: Final = "a lasting preference, quit, start anew, ask, create test.py"
@@ -42,8 +42,11 @@ async def act(trial: Trial) -> None:
     """Say it in one session, ask in the next, create files in it and in one more."""
     tools = [read_file_tool(20_000), write_file]
     await trial.session(_SAID, tools=tools, memory=True, most_steps=6)
-    if not record_files(trial.workspace):
-        return  # without a record the sessions that follow have nothing to go by
+    late = any(e.error == CUT_OFF for e in trial.exchanges("extraction"))
+    if not record_files(trial.workspace) and not late:
+        # Without a record the sessions that follow have nothing to go by; what an extraction that
+        # was cut off left, they pick up.
+        return
     tasks = (_ASKED, _CREATE.format(name=_FILES[0]))
     await trial.session(*tasks, tools=tools, memory=True, most_steps=6)
     await trial.session(_CREATE.format(name=_FILES[1]), tools=tools, memory=True, most_steps=6)
@@ -87,9 +90,15 @@ def _record(trial: Trial, records: list[Path]) -> Check:
         return checks.runtime(RECORD, said, told, *labels)
     if not asked:
         return checks.runtime(RECORD, "nobody was asked what to keep", told)
-    failed = next((e.error for e in asked if e.error), "")
     said = "asked what to keep, the model did not name it"
-    return checks.model(RECORD, said, told, f"{asked[0].label}: {failed or asked[0].said!r:.100}")
+    return checks.model(RECORD, said, told, *(_words(e) for e in asked[:2]))
+
+
+def _words(exchange: Exchange) -> str:
+    """What came back, and when, for people."""
+    seconds = exchange.ended - exchange.began
+    text = exchange.error or repr(exchange.said[:80])
+    return f"{exchange.label}: {text}, after {seconds:.1f} s"
 
 
 def _index(trial: Trial, records: list[Path]) -> Check:
@@ -177,7 +186,7 @@ def _file(trial: Trial, records: list[Path], *, name: str, path: str, session: i
     if not place.is_file():
         if contents:
             return checks.runtime(name, f"write_file said it wrote, and there is no {path}")
-        return checks.model(name, f"it did not create {path}")
+        return checks.model(name, f"it did not create {path}", *last_words(trial, session=session))
     told = f"{path}: {place.stat().st_size} bytes, indented by {first_indent(place)}"
     if indentation(place) == "tabs":
         return checks.passed(name, "it is indented with tabs", told)

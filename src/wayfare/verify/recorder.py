@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from wayfare import json_text
 from wayfare.agent.tools import Tool, ToolContext, ToolOutput
@@ -19,6 +19,7 @@ from wayfare.model import Model, Prices, Reply, Request, Watcher, format_of
 
 Kind: TypeAlias = Literal["step", "selection", "extraction", "summary", "notes", "other"]
 
+CUT_OFF: Final = "cut off before it answered"
 _KINDS: Mapping[str, Kind] = {
     "memory_select": "selection",
     "memory_extract": "extraction",
@@ -37,7 +38,7 @@ class Exchange:
         kind: A step of a turn, or what the side query was for.
         request: As it reached the model.
         reply: None where the model raised.
-        error: What it raised.
+        error: What it raised, or that it was cut off before it answered.
         began: Seconds on the clock when it was sent.
         ended: Seconds on the clock when the reply was there.
     """
@@ -167,6 +168,8 @@ class Recorder:
             exchange.error = f"{type(error).__name__}: {error}"
             raise
         finally:
+            if exchange.reply is None and not exchange.error:
+                exchange.error = CUT_OFF
             self._record.end(exchange)
         return exchange.reply
 

@@ -20,7 +20,7 @@ from wayfare.verify.disk_reading import (
     unpaired,
 )
 from wayfare.verify.recorder import Exchange, Returned
-from wayfare.verify.trial import Trial, broken
+from wayfare.verify.trial import Trial, broken, last_words
 
 KEY: Final = "stage"
 TITLE: Final = "a compaction at the end of a stage, then going on"
@@ -71,9 +71,13 @@ def _did(trial: Trial, reads: list[Returned]) -> Check:
         return failed
     told = f"read_file: {len(reads)}, compact: {len(trial.outputs('compact'))}"
     if len({str(r.input.get("path")) for r in reads}) < 2:
-        return checks.model(checks.MODEL_DONE, "it did not read both files", told)
+        return checks.model(
+            checks.MODEL_DONE, "it did not read both files", told, *last_words(trial)
+        )
     if not trial.outputs("compact"):
-        return checks.model(checks.MODEL_DONE, "it did not ask for a compaction", told)
+        return checks.model(
+            checks.MODEL_DONE, "it did not ask for a compaction", told, *last_words(trial)
+        )
     return checks.passed(checks.MODEL_DONE, "it read both files and called compact", told)
 
 

@@ -12,7 +12,7 @@ from wayfare.verify import checks
 from wayfare.verify.checks import Check
 from wayfare.verify.disk_reading import body_of, first_indent, indentation, record_files
 from wayfare.verify.recorder import Exchange
-from wayfare.verify.trial import Trial, broken
+from wayfare.verify.trial import Trial, broken, last_words
 
 KEY: Final = "this-once"
 TITLE: Final = "remembered tabs, now asked for four spaces"
@@ -79,7 +79,7 @@ def _output(trial: Trial, steps: list[Exchange]) -> Check:
     if not place.is_file():
         if trial.outputs("write_file"):
             return checks.runtime(OUTPUT, "write_file said it wrote, and there is no test.py")
-        return checks.model(OUTPUT, "it did not create test.py")
+        return checks.model(OUTPUT, "it did not create test.py", *last_words(trial))
     told = f"test.py: {place.stat().st_size} bytes, indented by {first_indent(place)}"
     if indentation(place) == "four spaces":
         return checks.passed(OUTPUT, "it does as this request says", told)

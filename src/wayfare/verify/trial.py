@@ -253,6 +253,12 @@ def broken(trial: Trial) -> Check | None:
     return made(checks.MODEL_DONE, f"session {turn.session} stopped", turn.text[:200])
 
 
+def last_words(trial: Trial, *, session: int = 1) -> list[str]:
+    """What the model said last in a session, as evidence of what it did instead."""
+    steps = trial.exchanges("step", session=session)
+    return [f"{e.label}: it said {(e.error or e.said)[:80]!r}" for e in steps[-1:]]
+
+
 def stopped(turns: Sequence[Turn]) -> Turn | None:
     """The first turn that did not come to its own end."""
     return next((turn for turn in turns if turn.how != "done"), None)
