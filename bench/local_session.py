@@ -101,23 +101,28 @@ class Judged:
         ran = self._ran
         ran.asked += 1
         ran.invalid += violations({"messages": codec(FORMAT).encode(request.messages)}, FORMAT)
-        began = perf_counter()
-        steer = self._steer
         try:
-            if steer is None:
-                return await self._model.complete(request, watcher)
-            short = replace(request, max_output_tokens=_WORDS_TOKENS)
-            usage = (await self._model.complete(short)).usage
+            if self._steer is None:
+                return await self._summary(request, watcher)
+            return await self._steered(request, next(self._steer))
         except PromptTooLong:
             ran.refused += 1
             raise
+
+    async def _summary(self, request: Request, watcher: Watcher | None) -> Reply:
+        began = perf_counter()
+        try:
+            return await self._model.complete(request, watcher)
         finally:
-            if steer is None:
-                ran.summaries.append(perf_counter() - began)
+            self._ran.summaries.append(perf_counter() - began)
+
+    async def _steered(self, request: Request, said: ToolCall | str) -> Reply:
+        short = replace(request, max_output_tokens=_WORDS_TOKENS)
+        usage = (await self._model.complete(short)).usage
+        ran = self._ran
         ran.steps += 1
         ran.read_tokens += usage.prompt_tokens - usage.cache_read_tokens
         ran.largest_tokens = max(ran.largest_tokens, usage.prompt_tokens)
-        said = next(steer)
         message = assistant(said) if isinstance(said, str) else assistant("", said)
         return Reply(message=message, usage=usage, stop="end" if message.text else "tools")
 

@@ -49,7 +49,12 @@ def _heading(line: str) -> str | None:
     match = _TITLE.match(line)
     if match is None:
         return None
-    said = _letters(match[1] or match[2])
+    return heading_of(match[1] or match[2])
+
+
+def heading_of(text: str) -> str | None:
+    """The heading a text names, whatever its case and marks; None where it names none."""
+    said = _letters(text)
     return next((heading for heading in HEADINGS if _letters(heading) == said), None)
 
 
