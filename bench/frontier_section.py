@@ -114,7 +114,8 @@ def _percent(value: float | None) -> str:
 
 
 def _totals(rows: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    return {name: total([r for r in rows if r["budget"] == name]) for name in POLICIES}
+    names = [name for name in POLICIES if any(r["budget"] == name for r in rows)]
+    return {name: total([r for r in rows if r["budget"] == name]) for name in names}
 
 
 def _frontier(rows: Sequence[dict[str, Any]], window: int) -> str:

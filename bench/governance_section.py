@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.recordings import Recording
 from bench.report import Section, table
 from bench.synthetic import session
 from bench.wire import is_model_output
@@ -20,8 +21,14 @@ from wayfare.formats import codec
 from wayfare.session import Places, file_transcript, governed, memory_transcript
 
 STEPS = 5_000
+WINDOWS = (50_000, 200_000, 2_000_000)
 MARKS = (50, 500, 2_000, 5_000)
 AROUND = 40
+MOST_STEP_MS = 1.0
+MOST_CUT_MS = 50.0
+LEAST_RATIO = 50.0
+MOST_GROWTH = 2.0
+"""The median at the last mark may be so many times that at the first: more is no more flat."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,8 +41,7 @@ class Step:
     cut: bool
 
 
-async def _drive(folder: Path | None, window_tokens: int, steps: int) -> list[Step]:
-    recording = session(steps)
+async def _drive(folder: Path | None, window_tokens: int, recording: Recording) -> list[Step]:
     own = codec(recording.format)
     clock = MovableClock()
     if folder is None:
@@ -80,47 +86,107 @@ def _near(steps: Sequence[Step], mark: int) -> list[Step]:
     return list(steps[max(mark - AROUND, 0) : mark + AROUND])
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Mark:
+    """What steps near one step number take, in milliseconds; cut steps apart."""
+
+    window: int
+    step: int
+    median: float
+    p99: float
+    with_files: float
+    serialising: float
+
+    @property
+    def ratio(self) -> float:
+        return self.serialising / self.median if self.median else 0.0
+
+
+def _mark(window: int, step: int, plain: Sequence[Step], filed: Sequence[Step]) -> _Mark:
+    quiet = [s for s in _near(plain, step) if not s.cut]
+    times = sorted(s.seconds for s in quiet)
+    return _Mark(
+        window=window,
+        step=step,
+        median=_median(times) * 1000,
+        p99=times[int(len(times) * 0.99)] * 1000 if times else 0.0,
+        with_files=_median([s.seconds for s in _near(filed, step) if not s.cut]) * 1000,
+        serialising=_median([s.serialise_seconds for s in quiet if s.serialise_seconds]) * 1000,
+    )
+
+
 def section(command: str, steps: int = STEPS) -> Section:
     """Time per step near each mark, without and with file writes (fsync included)."""
-    rows: list[tuple[object, ...]] = []
+    recording = session(steps)
+    marks: list[_Mark] = []
     notes: list[str] = []
-    for window in (50_000, 200_000, 2_000_000):
-        plain = asyncio.run(_drive(None, window, steps))
+    for window in WINDOWS:
+        plain = asyncio.run(_drive(None, window, recording))
         with tempfile.TemporaryDirectory() as folder:
-            filed = asyncio.run(_drive(Path(folder), window, steps))
-        for mark in MARKS:
-            quiet = [s for s in _near(plain, mark) if not s.cut]
-            written = [s for s in _near(filed, mark) if not s.cut]
-            ours = _median([s.seconds for s in quiet])
-            whole = _median([s.serialise_seconds for s in quiet if s.serialise_seconds])
-            p99 = sorted(s.seconds for s in quiet)[int(len(quiet) * 0.99)] if quiet else 0.0
-            rows.append(
-                (
-                    f"{window:,}, step {mark:,}",
-                    f"{ours * 1000:.2f}",
-                    f"{p99 * 1000:.2f}",
-                    f"{_median([s.seconds for s in written]) * 1000:.2f}",
-                    f"{whole * 1000:.2f}",
-                    f"{whole / ours:.0f} ×" if ours else "–",
-                )
-            )
-        cuts = sorted(s.seconds for s in plain if s.cut)
-        if cuts:
-            late = [s.seconds for s in plain[-len(plain) // 5 :] if s.cut]
-            notes.append(
-                f"- window {window:,}: {len(cuts)} cuts, median {_median(cuts) * 1000:.1f} ms, "
-                f"worst {cuts[-1] * 1000:.1f} ms; in the last fifth median "
-                f"{_median(late) * 1000:.1f} ms (without file writes)."
-            )
-        else:
-            notes.append(f"- window {window:,}: no cut was needed.")
+            filed = asyncio.run(_drive(Path(folder), window, recording))
+            written = sum(f.stat().st_size for f in Path(folder).rglob("*") if f.is_file())
+        marks += [_mark(window, at, plain, filed) for at in MARKS if at <= steps]
+        entered = sum(len(json_text.dumps(message)) for message in recording.messages)
+        notes.append(_cuts(window, plain))
+        notes.append(
+            f"- window {window:,}: {written / 1e6:.1f} MB written for {entered / 1e6:.1f} MB of "
+            f"messages ({written / entered:.2f} ×)."
+        )
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    notes.append(f"- peak memory of the whole run: {peak:.0f} MiB, the recording included.")
+    rows = [
+        (
+            f"{m.window:,}, step {m.step:,}",
+            f"{m.median:.2f}",
+            f"{m.p99:.2f}",
+            f"{m.with_files:.2f}",
+            f"{m.serialising:.2f}",
+            f"{m.ratio:.0f} ×",
+        )
+        for m in marks
+    ]
     head = ("window, step", "median, ms", "p99, ms", "with files and fsync, ms",
             "re-serialising the history, ms", "ratio")  # fmt: skip
     text = (
         f"A generated session of {steps:,} steps; a step is entering its messages, preparing and "
         f"encoding the request. Steps that cut are apart.\n\n{table(head, rows)}\n\n"
-        + "\n".join(notes)
-        + f"\n- peak memory of the whole run: {peak:.0f} MiB, the recording included."
+        + "\n".join([*notes, *_verdict(marks)])
     )
     return Section(key="governance", title="Governance a step", command=command, text=text)
+
+
+def _cuts(window: int, plain: Sequence[Step]) -> str:
+    cuts = sorted(s.seconds for s in plain if s.cut)
+    if not cuts:
+        return f"- window {window:,}: no cut was needed."
+    late = _median([s.seconds for s in plain[-len(plain) // 5 :] if s.cut]) * 1000
+    said = "reached" if late < MOST_CUT_MS else "**not reached**"
+    return (
+        f"- window {window:,}: {len(cuts)} cuts, median {_median(cuts) * 1000:.1f} ms, worst "
+        f"{cuts[-1] * 1000:.1f} ms; in the last fifth median {late:.1f} ms, without file writes "
+        f"(asked under {MOST_CUT_MS:.0f} ms: {said})."
+    )
+
+
+def _verdict(marks: Sequence[_Mark]) -> list[str]:
+    """What was asked of a step, what the slowest mark took, and which one it was."""
+    if not marks:
+        return []
+    slow = max(marks, key=lambda m: m.median)
+    said = "reached" if slow.median < MOST_STEP_MS else "**not reached**"
+    lines = [
+        f"- slowest median of a step without file writes: {slow.median:.2f} ms (window "
+        f"{slow.window:,}, step {slow.step:,}; asked under {MOST_STEP_MS:.0f} ms): {said}."
+    ]
+    for window in WINDOWS:
+        mine = [m for m in marks if m.window == window]
+        first, last = mine[0], mine[-1]
+        growth = last.median / first.median if first.median else 0.0
+        flat = "flat" if growth <= MOST_GROWTH else "**not flat**"
+        enough = "reached" if last.ratio >= LEAST_RATIO else "**not reached**"
+        lines.append(
+            f"- window {window:,}: step {last.step:,} takes {growth:.2f} × step {first.step:,}, "
+            f"{flat}; re-serialising the history takes {last.ratio:.0f} × as long at step "
+            f"{last.step:,} (asked {LEAST_RATIO:.0f} ×: {enough})."
+        )
+    return lines

@@ -8,7 +8,8 @@ from pathlib import Path
 
 
 def bytes_by_kind(root: Path) -> dict[str, int]:
-    """Bytes below `root`: `results`, `messages`, `edit <pass>`, `contents` and `other`."""
+    """Bytes below `root`: `results`, `messages`, `edit <pass>`, `contents`, `checkpoint`
+    and `other`."""
     found: Counter[str] = Counter()
     for file in root.rglob("*"):
         if not file.is_file():
@@ -17,6 +18,8 @@ def bytes_by_kind(root: Path) -> dict[str, int]:
             _transcript(file, found)
         elif file.suffix == ".tsv":
             found["contents"] += file.stat().st_size
+        elif file.suffix == ".checkpoint":
+            found["checkpoint"] += file.stat().st_size
         elif ".task_outputs" in file.parts:
             found["results"] += file.stat().st_size
         else:

@@ -25,7 +25,7 @@ from wayfare.messages import Text, ToolCall, ToolResult
 from wayfare.tokens import Load, Meter
 from wayfare.transcript import Edit, HeadTail, Preview, ShortInput
 
-_DOUBT: Final = 1.1
+_DOUBT: Final = 1.2
 """An estimate of one message may be so much too high: what is within its share stays for sure."""
 _AGAIN_SHARE: Final = 0.75
 """A text that was cut before is cut again to this share of what is left of it, or not at all."""
