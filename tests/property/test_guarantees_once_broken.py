@@ -42,8 +42,107 @@ WORDS_NEARLY_HALF = [
     *chat_step(4, lines("say \u2028 \u2028 🙂", 122), *[lines("say \u2028 🙂", 122)] * 3),
 ]
 
+
+def thought(text: str, number: int) -> Wire:
+    return {"type": "thinking", "thinking": text, "signature": f"sig{number}" * 8}
+
+
+def calls(*ids: str, path: str = "a") -> list[Wire]:
+    given = {"path": path}
+    return [{"type": "tool_use", "id": id, "name": "read_file", "input": given} for id in ids]
+
+
+def answers(*ids: str, text: str = "short") -> Wire:
+    content = [{"type": "tool_result", "tool_use_id": id, "content": text} for id in ids]
+    return {"role": "user", "content": content}
+
+
+def reply(*blocks: Wire) -> Wire:
+    return {"role": "assistant", "content": list(blocks)}
+
+
+ASKED: Wire = {"role": "user", "content": "go"}
+DONE: Wire = {"type": "text", "text": "done"}
+
+TEXT_THEN_REASONING = [
+    {"role": "user", "content": lines("fix_the_bug naïve \u2028", 400)},
+    reply({"type": "text", "text": lines("测试 error: E42 \r\n", 200)}),
+    reply(thought(lines("say error: E42", 190), 1), *calls("t1")),
+    answers("t1", text=lines("say \r\n error: E42", 400)),
+    reply(thought("hm", 2), DONE),
+]
+CALL_THEN_ANOTHER_REPLY = [
+    reply(*calls("t0", path=lines("say error: E42", 400))),
+    reply(DONE),
+    reply(thought("hm", 2), *calls("same", "t2")),
+    answers("same", "t2", "nobody", text=lines("src/app.py", 900)),
+    reply(DONE),
+    ASKED,
+]
+ONE_ID_IN_TWO_REPLIES = [
+    ASKED,
+    reply(*calls("same")),
+    reply(*calls("same", "t1", path=lines("say error: E42", 400))),
+    answers("t1", text=lines("src/app.py", 900)),
+]
+REASONING_WHERE_A_RESULT_IS_MISSING = [
+    {"role": "user", "content": lines("say \r\n \u2028", 300)},
+    reply(thought(lines("say \r\n", 400), 0), *calls("t0")),
+    answers("t0"),
+    reply(thought(lines("fix", 500), 1), *calls("same")),
+    reply(thought("half \ud83d of it", 2), *calls("same", "t2", path="half \ud83d of it")),
+    answers("same", "t2"),
+    ASKED,
+]
+CALLS_IN_A_MESSAGE_WITHOUT_ROLE = [
+    ASKED,
+    {**reply(thought("hm", 0), *calls("t0")), "role": None},
+    answers("t0"),
+    {"role": "model", "content": "so it is"},
+]
+RESULTS_OF_ANOTHER = [
+    ASKED,
+    reply(*calls("t0", "t1")),
+    {"role": "user", "content": [*answers("another", "another")["content"], DONE]},
+]
+CHAT_WITHOUT_ROLES = [
+    {"role": None, "content": "go"},
+    *[{k: v for k, v in m.items() if k != "role"} for m in chat_step(0, "so", "a", "b")],
+]
+REQUEST_BEYOND_ITS_CHARACTERS = [
+    {
+        "type": "message",
+        "role": "user",
+        "content": lines("say read src/app.py \u2028 error: E42", 250),
+    },
+    {"type": "function_call", "id": "f0", "call_id": "c0", "name": "read", "arguments": "{}"},
+    {"type": "function_call_output", "call_id": "c0", "output": lines("read 🙂 src/app.py", 200)},
+    {
+        "type": "message",
+        "role": "user",
+        "content": lines("say read src/app.py \u2028 error: E42", 250),
+    },
+    {"type": "function_call", "id": "f1", "call_id": "c1", "name": "read", "arguments": "{}"},
+    {"type": "function_call_output", "call_id": "c1", "output": "say read"},
+]
+SPOKEN_WITHOUT_ROLE: list[Wire] = [
+    {"type": "message", "role": "user", "content": "go"},
+    {"type": "reasoning", "id": "rs_0", "summary": []},
+    {"type": "message", "role": None, "content": [{"type": "output_text", "text": "done"}]},
+    {"type": "message", "content": "and then?"},
+]
+SMALL, CLASSIC = Budget.window(3_001), Budget.classic(8_000, limit_chars=8_000)
 CASES = [
-    pytest.param("openai-chat", WORDS_NEARLY_HALF, Budget.window(3_001), id="words-nearly-half"),
+    pytest.param("openai-chat", WORDS_NEARLY_HALF, SMALL, id="words-nearly-half"),
+    pytest.param("anthropic", TEXT_THEN_REASONING, CLASSIC, id="text-then-reasoning"),
+    pytest.param("anthropic", CALL_THEN_ANOTHER_REPLY, CLASSIC, id="call-then-another-reply"),
+    pytest.param("anthropic", ONE_ID_IN_TWO_REPLIES, CLASSIC, id="one-id-in-two-replies"),
+    pytest.param("anthropic", REASONING_WHERE_A_RESULT_IS_MISSING, SMALL, id="result-missing"),
+    pytest.param("anthropic", CALLS_IN_A_MESSAGE_WITHOUT_ROLE, SMALL, id="calls-without-role"),
+    pytest.param("anthropic", RESULTS_OF_ANOTHER, SMALL, id="results-of-another"),
+    pytest.param("openai-chat", CHAT_WITHOUT_ROLES, SMALL, id="chat-without-roles"),
+    pytest.param("openai-responses", REQUEST_BEYOND_ITS_CHARACTERS, CLASSIC, id="beyond-chars"),
+    pytest.param("openai-responses", SPOKEN_WITHOUT_ROLE, SMALL, id="spoken-without-role"),
 ]
 
 
