@@ -14,6 +14,7 @@ from wayfare.context.budget import Budget
 from wayfare.context.invariants import violations
 from wayfare.events import Event
 from wayfare.messages import assistant, user
+from wayfare.providers.anthropic import AnthropicModel
 from wayfare.providers.keys import NO_KEY
 from wayfare.providers.local import LocalModel
 from wayfare.providers.model_settings import ModelSettings
@@ -48,8 +49,13 @@ def opened(workspace: Path, model: Any, **options: Any) -> Any:
     return Session.open(workspace, **(wanted | options))
 
 
-def through_the_sdk(local: LocalModel, *, max_output_tokens: int) -> OpenAIChatModel:
-    """The same server as a model whose window nobody knows, through the openai SDK."""
+def through_the_sdk(
+    local: LocalModel,
+    *,
+    max_output_tokens: int,
+    kind: type[AnthropicModel] | type[OpenAIChatModel] = OpenAIChatModel,
+) -> AnthropicModel | OpenAIChatModel:
+    """The same server as a model whose window nobody knows, through an official SDK."""
     settings = ModelSettings(
         window_tokens=200_000,
         max_output_tokens=max_output_tokens,
@@ -57,7 +63,9 @@ def through_the_sdk(local: LocalModel, *, max_output_tokens: int) -> OpenAIChatM
         extra_headers={"Connection": "close"},
     )
     address = local.process.join(local).base_url
-    return OpenAIChatModel("local", key=NO_KEY, settings=settings, base_url=address)
+    if kind is AnthropicModel:
+        address = address.removesuffix("/v1")
+    return kind("local", key=NO_KEY, settings=settings, base_url=address)
 
 
 @tool(read_only=True)
@@ -81,10 +89,13 @@ async def test_a_turn_with_tool_calls(local: LocalModel, tmp_path: Path) -> None
     assert [e for e in events if e.name == "tool.ended"]
 
 
+@pytest.mark.parametrize(
+    "kind", [OpenAIChatModel, AnthropicModel], ids=["openai SDK", "anthropic SDK"]
+)
 async def test_a_real_overflow_is_survived_through_the_real_sdk(
-    local: LocalModel, tmp_path: Path
+    local: LocalModel, tmp_path: Path, kind: type[AnthropicModel] | type[OpenAIChatModel]
 ) -> None:
-    model = through_the_sdk(local, max_output_tokens=16)
+    model = through_the_sdk(local, max_output_tokens=16, kind=kind)
     events: list[Event] = []
     # We believe in 200,000 tokens; the server refuses what is over 4,096 and says so.
     budget = Budget.window(200_000, max_output_tokens=16)
