@@ -163,7 +163,7 @@ class Recorder:
             request = self._change(request)
         exchange = self._record.begin(request)
         try:
-            exchange.reply = await self._model.complete(request, watcher)
+            reply = exchange.reply = await self._model.complete(request, watcher)
         except Exception as error:
             exchange.error = f"{type(error).__name__}: {error}"
             raise
@@ -171,7 +171,7 @@ class Recorder:
             if exchange.reply is None and not exchange.error:
                 exchange.error = CUT_OFF
             self._record.end(exchange)
-        return exchange.reply
+        return reply
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
