@@ -18,6 +18,7 @@ from bench import (
     local_section,
     loop_section,
     memory_section,
+    summaries_section,
 )
 from bench.recordings import Recording, load, load_shipped
 from bench.report import ROOT, Section, write
@@ -30,6 +31,7 @@ SECTIONS = (
     "digest",
     "frontier",
     "compaction",
+    "summaries",
     "local-session",
     "memory",
     "recall",
@@ -64,6 +66,8 @@ def main() -> None:
         )
     if "compaction" in options.only:
         made.append(compaction_section.section(recordings, source))
+    if "summaries" in options.only:
+        made.append(summaries_section.section(recordings, source))
     if "local-session" in options.only:
         made.append(local_section.section(source))
     if "memory" in options.only:

@@ -48,21 +48,22 @@ def _run(path: Path) -> Ran:
 def _text(found: Ran, name: str) -> str:
     failures = ", ".join(f"{kind} {count}" for kind, count in found.failures.most_common())
     edits = ", ".join(f"{by} {count}" for by, count in found.edits.most_common())
-    asked = len(found.summaries)
-    good = asked - found.failures.total()
+    side = len(found.summaries)
+    # What was asked and is neither a step that was answered nor a side request was refused.
+    refused = found.asked - found.steps - side
     rows = (
         ("steps", f"{found.steps:,}"),
         ("turns, each `done`", f"{found.ended.count('done')} of {len(found.ended)}"),
-        ("requests, those for summaries among them", f"{found.asked:,}"),
+        ("requests, those for summaries and notes among them", f"{found.asked:,}"),
         ("invalid", len(found.invalid)),
-        ("refused by the server as too long", found.refused),
+        ("steps refused by the server as too long, each then sent smaller", refused),
         ("window the session believes in at the end", f"{found.window_tokens:,}"),
         ("largest request, tokens by the server", f"{found.largest_tokens:,}"),
         ("edits by pass", edits or "none"),
-        ("summaries asked of the model", asked),
-        ("good ones", good),
-        ("no summaries, by reason (a digest stands in)", failures or "none"),
-        ("a summary call, seconds, median", f"{found.median_summary_seconds:.1f}"),
+        ("side requests, for summaries and notes", side),
+        ("of these refused as too long", found.refused - refused),
+        ("summaries of the model that were good enough to stand", found.edits["summary"]),
+        ("summaries that failed, by reason (a digest stood in)", failures or "none"),
         ("the user's rule in the last request", "yes" if found.rule_shown else "no"),
         ("minutes", f"{found.seconds / 60:.0f}"),
     )

@@ -58,10 +58,14 @@ class Governed:
             new = new[1:]
         await self._governor.add(new)
         self._known, self._usage = len(history), None
+        await self._before_call()
         prepared = await self._governor.prepare()
         for entry in prepared.edits:
             self._edits[entry.by] = self._edits.get(entry.by, 0) + 1
         return self._codec.encode(prepared.messages)
+
+    async def _before_call(self) -> None:
+        """What happens before the governor prepares; nothing here."""
 
     def observe(self, usage: Billed) -> None:
         """Usage of the request just sent, which the governor learns from."""

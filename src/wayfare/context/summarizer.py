@@ -293,7 +293,11 @@ class Summarizer:
         facts = must_keep(governor.ledger)
         lost = missing(facts, shown)
         told, added = behind(
-            governor, lost, min(int(budget.share(FACTS_SHARE) / ratio), saved // 3), index=False
+            governor,
+            lost,
+            # No prose takes its share; the digest's own text has a budget of its own.
+            min(int(budget.share(PROSE_SHARE + FACTS_SHARE) / ratio), saved // 2),
+            index=False,
         )
         restored = await self.restorer.restored(
             room_tokens=max(min(int(budget.share(budget.restore_share) / ratio), saved // 3), 0),
