@@ -99,7 +99,9 @@ def sections(
     rows = rows_of(recordings, windows, kept=kept)
     made = rows_of(generated, windows, kept=kept)
     parts = [_frontier(rows, window) for window in windows]
-    parts += [_generated(made, window) for window in windows if made]
+    parts += [
+        _generated(made, window) for window in windows if any(r["window"] == window for r in made)
+    ]
     return [
         Section(key="frontier", title="Cost against what stays visible", command=command,
                 text="\n\n".join(parts)),
