@@ -18,7 +18,7 @@ from wayfare.context.passes.notes import MOST_NOTES_TOKENS, Notes
 from wayfare.context.pipeline import Governor
 from wayfare.context.summary_request import Material, ask_for, prompt_text
 from wayfare.context.view import Slot, View
-from wayfare.errors import Conflict, StoreError, WayfareError
+from wayfare.errors import Conflict, PromptTooLong, StoreError, WayfareError
 from wayfare.events import Event, Watched
 from wayfare.model import Model, Usage
 from wayfare.notes.editing import written
@@ -34,6 +34,7 @@ UPDATE_TOKENS: Final = 5_000
 UPDATE_CALLS: Final = 3
 _IDLE_SECONDS: Final = 120.0
 _REPLY_TOKENS: Final = 4_000
+_LEFT_AFTER_REFUSAL: Final = 2 / 3
 _FACTS_CHARS: Final = 12_000
 """Facts beside the history, at most: they help to fill nine short sections."""
 _TOLD_TOKENS: Final = 300
@@ -111,6 +112,7 @@ class Keeper:
     idle_seconds: float = _IDLE_SECONDS
     _seen: _Seen = field(default_factory=_Seen)
     _failures: int = 0
+    _learned_tokens: int = 0
     _working: bool = False
     _loaded: bool = False
     _there: bool = False
@@ -263,8 +265,9 @@ class Keeper:
     async def _asked(self, model: Model, old: dict[str, str], reached: int) -> dict[str, str]:
         """The sections a model writes; empty when it writes none, which is told."""
         governor = self.governor
-        output = min(model.max_output_tokens, _REPLY_TOKENS, model.window_tokens // 4)
-        room = int(model.window_tokens * 0.9) - output
+        window = min(model.window_tokens, self._learned_tokens or model.window_tokens)
+        output = min(model.max_output_tokens, _REPLY_TOKENS, window // 4)
+        room = int(window * 0.9) - output
         chars = min(max(room // 8, 200) * 3, _FACTS_CHARS)
         facts = digest(
             governor.ledger,
@@ -288,12 +291,18 @@ class Keeper:
         if asked is None:
             self._tell("notes.no_reply", "the notes' model has no room for the history")
             return {}
-        sections = await written(
-            model,
-            asked.request,
-            idle_seconds=self.idle_seconds,
-            spent=lambda usage: self._spent.append((model.name, usage)),
-        )
+        try:
+            sections = await written(
+                model,
+                asked.request,
+                idle_seconds=self.idle_seconds,
+                spent=lambda usage: self._spent.append((model.name, usage)),
+            )
+        except PromptTooLong as error:
+            # The next update keeps to what this one taught.
+            smaller = int((asked.tokens + output) * _LEFT_AFTER_REFUSAL)
+            self._learned_tokens = min(error.limit_tokens or smaller, smaller)
+            raise
         if not sections:
             self._tell("notes.no_reply", "the notes' model returned no sections")
         return sections

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.unit.notes.test_keeper import REPLY, Kept
 
-from wayfare.errors import ModelRefused
+from wayfare.errors import ModelRefused, PromptTooLong
 from wayfare.messages import ToolCall
 from wayfare.notes.editing import EDIT, STEPS
 from wayfare.notes.template import HEADINGS, parsed
@@ -82,3 +82,13 @@ async def test_every_call_of_an_update_is_in_the_log() -> None:
     await kept.keeper.aclose()
     entries = [e async for e in kept.session.transcript.entries()]
     assert [e.purpose for e in entries if isinstance(e, UsageEntry)] == ["notes", "notes"]
+
+
+async def test_a_refused_update_makes_the_next_one_smaller() -> None:
+    kept = await kept_after(PromptTooLong("too long", limit_tokens=6_000), REPLY)
+    assert kept.session.told("notes.failed")
+    await kept.session.steps(range(30, 60))
+    await kept.keeper.before_call()
+    first, second = (len(request.messages[0].text) for request in kept.model.requests)
+    assert second < first
+    assert "parsing dates" in kept.text()
