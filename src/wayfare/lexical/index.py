@@ -165,8 +165,8 @@ class _Change:
 
     def apply(self, db: sqlite3.Connection) -> None:
         db.executemany(
-            "INSERT INTO words VALUES (?1, ?2) "
-            "ON CONFLICT DO UPDATE SET documents = documents + ?2",
+            "INSERT INTO words VALUES (?, ?) "
+            "ON CONFLICT DO UPDATE SET documents = documents + excluded.documents",
             ((word, count) for word, count in sorted(self.words.items()) if count),
         )
         db.executemany(

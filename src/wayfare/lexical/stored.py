@@ -113,8 +113,8 @@ class Stored:
         self._db.execute("DELETE FROM inside")
         self._db.executemany(
             "INSERT OR IGNORE INTO inside SELECT number FROM documents "
-            "WHERE key = ?1 UNION SELECT number FROM documents WHERE parent = ?1",
-            ((name,) for name in self._within),
+            "WHERE key = ? UNION SELECT number FROM documents WHERE parent = ?",
+            ((name, name) for name in self._within),
         )
         ((many,),) = self._rows("SELECT count(*) FROM inside")
         return None if many > CONFINED_LOADED else self._entries("JOIN inside USING (number)")
