@@ -7,8 +7,10 @@ LONG := recordings/pi-large-session.json $(wildcard recordings/multi_swe_bench_*
 DATA ?=
 CASES ?=
 SET ?=
+SHARE ?= 1
+STEPS ?= 20000
 
-.PHONY: help run test check bench cases recall docs clean
+.PHONY: help run test check bench cases faults soak recall docs clean
 
 help:  ## list the recipes
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -46,6 +48,12 @@ cases: .venv/dev.ready  ## run the cases from practice; CASES=FOLDER takes other
 
 recall: .venv/dev.ready  ## lexical recall on a set; SET=FOLDER takes another one
 	$(BIN)/python -m bench.recall $(SET)
+
+faults: .venv/dev.ready  ## break everything on purpose; SHARE=8 tries every eighth point
+	$(BIN)/python -m tests.faults $(SHARE)
+
+soak: .venv/dev.ready  ## one session of 20,000 steps into BENCHMARKS.md; STEPS=N takes another length
+	$(BIN)/python -m bench --only soak --soak-steps $(STEPS)
 
 clean:  ## remove what the recipes made
 	rm -rf .venv report.html .pytest_cache .ruff_cache .hypothesis dist

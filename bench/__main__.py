@@ -18,11 +18,13 @@ from bench import (
     local_section,
     loop_section,
     memory_section,
+    soak_section,
     summaries_section,
 )
 from bench.recordings import Recording, load, load_shipped
 from bench.report import ROOT, Section, write
 from bench.run_baselines import WINDOWS
+from bench.soak import STEPS
 from bench.synthetic import session
 
 SECTIONS = (
@@ -36,6 +38,7 @@ SECTIONS = (
     "memory",
     "recall",
     "loop",
+    "soak",
 )
 
 
@@ -49,6 +52,7 @@ def main() -> None:
     parser.add_argument(
         "--keep", type=Path, help="file of rows: a long run of `frontier` that stopped goes on"
     )
+    parser.add_argument("--soak-steps", type=int, default=STEPS)
     options = parser.parse_args()
     source = "make bench DATA=FOLDER" if options.data else "make bench"
     recordings = _recordings(options.data)
@@ -76,6 +80,8 @@ def main() -> None:
         made.append(memory_section.recall_section(source))
     if "loop" in options.only:
         made.append(loop_section.section(source))
+    if "soak" in options.only:
+        made.append(soak_section.section("make soak", options.soak_steps))
     write(made)
     print(f"written: {(ROOT / 'BENCHMARKS.md').name}")
 

@@ -88,12 +88,15 @@ class Count:
     def __call__(self, request: Request) -> int:
         known = self._known
         tokens = (len(request.system) + 20_000) // 4
+        if not request.tools:
+            # A side query's text never comes again: to hold it would be this count's own growth.
+            return tokens + sum(len(message.text) for message in request.messages) // 4
         for message in request.messages:
             found = known.get(id(message))
             if found is None or found[0] is not message:
                 found = known[id(message)] = (message, self._meter.message(message).tokens)
             tokens += found[1]
-        while len(known) > 1_000:
+        while len(known) > 300:
             known.popitem(last=False)
         return tokens
 
@@ -180,7 +183,7 @@ def _calls(step: int) -> Sequence[ToolCall]:
     if step % 250 == 11:
         return [call("bash", command=f"echo begun {step}; echo done {step}", background=True)]
     if step % 40 == 15:
-        return [call("bash", command=f"echo run {step}; seq 1 {dice.randrange(40, 400)}")]
+        return [call("bash", command=f"echo run {step}; seq 1 {dice.randrange(20, 200)}")]
     if step % 100 == 33:
         return [call("memory_search", query=f"{dice.choice(NOUNS)} team")]
     if step % 200 == 57:
@@ -206,7 +209,7 @@ def _project(root: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         lines = [
             f"def {dice.choice(VERBS)}_{dice.choice(NOUNS)}({dice.choice(NOUNS)}): return {n}"
-            for n in range(dice.randrange(8, 48))
+            for n in range(dice.randrange(6, 28))
         ]
         path.write_text("\n".join(lines), encoding="utf-8")
 

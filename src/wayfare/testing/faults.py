@@ -42,6 +42,11 @@ _ERRNO: dict[Fault, int] = {
 }
 
 
+def hits(fault: Fault, operation: str) -> bool:
+    """Whether a fault can hit an operation, such as `write`."""
+    return operation in _HITS[fault]
+
+
 class PowerCut(BaseException):
     """The simulated machine is off: no program on it may catch this and go on.
 
