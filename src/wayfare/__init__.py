@@ -5,11 +5,11 @@ from __future__ import annotations
 TYPE_CHECKING = False
 """Set here, since importing `typing` for it would take longer than all the rest."""
 if TYPE_CHECKING:
-    from wayfare.agent.tools import Registry as Registry
+    from wayfare.agent.registry import Registry as Registry
+    from wayfare.agent.tool_function import tool as tool
     from wayfare.agent.tools import Tool as Tool
     from wayfare.agent.tools import ToolContext as ToolContext
     from wayfare.agent.tools import ToolOutput as ToolOutput
-    from wayfare.agent.tools import tool as tool
     from wayfare.context.budget import Budget as Budget
     from wayfare.context.pipeline import Governor as Governor
     from wayfare.host import Governed as Governed
@@ -27,14 +27,14 @@ _HOMES = {
     "Governed": "wayfare.host",
     "Governor": "wayfare.context.pipeline",
     "MemoryStore": "wayfare.memory.memory_store",
-    "Registry": "wayfare.agent.tools",
+    "Registry": "wayfare.agent.registry",
     "Session": "wayfare.session.session",
     "Tool": "wayfare.agent.tools",
     "ToolContext": "wayfare.agent.tools",
     "ToolOutput": "wayfare.agent.tools",
     "govern": "wayfare.host",
     "govern_async": "wayfare.host",
-    "tool": "wayfare.agent.tools",
+    "tool": "wayfare.agent.tool_function",
 }
 """Where each public name lives; it is imported when it is first asked for, so that importing
 wayfare costs next to nothing."""

@@ -21,7 +21,8 @@ from tests.flow.opened import Watching, answers, asked
 
 from wayfare.agent.mcp import McpServers
 from wayfare.agent.mcp.servers import tool_name
-from wayfare.agent.tools import Registry, ToolContext, ToolOutput
+from wayfare.agent.registry import Registry
+from wayfare.agent.tools import ToolContext, ToolOutput
 from wayfare.clock import MovableClock
 from wayfare.events import Event, ignore
 from wayfare.messages import Media, Text

@@ -11,7 +11,8 @@ from wayfare.agent.consent import Consent
 from wayfare.agent.hooks import Hooks
 from wayfare.agent.limits import Limits, Totals
 from wayfare.agent.ports import AfterTurn, Attachments, Pending
-from wayfare.agent.tools import Registry, ToolContext
+from wayfare.agent.registry import Registry
+from wayfare.agent.tools import ToolContext
 from wayfare.clock import Clock, SystemClock
 from wayfare.context.pipeline import Governor
 from wayfare.context.summarizer import Summarizer

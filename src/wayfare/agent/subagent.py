@@ -12,7 +12,7 @@ from wayfare.agent.kit import Kit
 from wayfare.agent.limits import Totals
 from wayfare.agent.loop import run_turn
 from wayfare.agent.ports import SubagentReport
-from wayfare.agent.tools import Registry
+from wayfare.agent.registry import Registry
 
 STARTERS: Final = ("task",)
 """Tools a sub-agent does not get: it starts no others, so none can multiply."""

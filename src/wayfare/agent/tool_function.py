@@ -5,13 +5,24 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Annotated, Any, Final, cast, get_args, get_origin, get_type_hints
+from functools import partial
+from typing import Annotated, Any, Final, cast, get_args, get_origin, get_type_hints, overload
 
 import anyio.to_thread
 import msgspec
 
 from wayfare import json_text
-from wayfare.agent.tools import InvalidInput, Tool, ToolContext, ToolOutput, Touch, Touches
+from wayfare.agent.tools import (
+    TIMEOUT_SECONDS,
+    Declares,
+    InvalidInput,
+    Tool,
+    ToolContext,
+    ToolOutput,
+    Touch,
+    Touches,
+)
+from wayfare.context.tool_use import Kind
 from wayfare.errors import ConfigError
 from wayfare.messages import Block
 
@@ -19,6 +30,35 @@ _ARGUMENT: Final = re.compile(r"^(\s+)(\w+)(?:\s*\([^)]*\))?:\s*(.*)$")
 _SECTION: Final = re.compile(
     r"^\s*(Args|Arguments|Returns|Raises|Yields|Example|Examples|Note):\s*$"
 )
+
+
+@overload
+def tool(function: Callable[..., Any], /) -> Tool: ...
+@overload
+def tool(
+    *,
+    name: str = "",
+    read_only: bool = False,
+    kind: Kind = "other",
+    compactable: bool = True,
+    max_result_chars: int | None = None,
+    main_argument: str = "",
+    timeout_seconds: float | None = TIMEOUT_SECONDS,
+    touches: Declares | None = None,
+    description: str = "",
+) -> Callable[[Callable[..., Any]], Tool]: ...
+def tool(function: Callable[..., Any] | None = None, /, **declared: Any) -> Any:
+    """Make a tool of a typed function; bare or with what it declares (see `Tool`).
+
+    `touches` overrides what the annotations `ReadPath`, `WritePath`, `Command` and `Url` say;
+    `description` overrides the docstring.
+
+    Raises:
+        ConfigError: a parameter without a type, of a type no schema can be made of, or no docstring.
+    """
+    if function is not None:
+        return from_function(function)
+    return partial(from_function, **declared)
 
 
 def from_function(
@@ -29,7 +69,7 @@ def from_function(
     description: str = "",
     **declared: Any,
 ) -> Tool:
-    """A tool made of a typed function; see `wayfare.agent.tools.tool`.
+    """A tool made of a typed function; see `tool`.
 
     Raises:
         ConfigError: a parameter without a type, of a type no schema can be made of, or no docstring.

@@ -11,23 +11,22 @@ A tool is a typed function, sync or async, with a docstring:
             path: Where to look.
         \"\"\"
 
-Its schema comes from the signature and the `Args` of the docstring. A parameter annotated
-`ToolContext` is filled by the loop and not shown to the model. A sync function runs in a thread.
-A failure the model can act on is returned as `failure("…")`; an exception becomes an error result.
+`tool` (`wayfare.agent.tool_function`) makes its schema from the signature and the `Args` of the
+docstring. A parameter annotated `ToolContext` is filled by the loop and not shown to the model. A
+sync function runs in a thread. A failure the model can act on is returned as `failure("…")`; an
+exception becomes an error result.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, TypeAlias, overload
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from wayfare.agent.ports import CompactionRequests, History, Kept, Sight, Subagents
 from wayfare.clock import Clock
-from wayfare.context.tool_use import Declared, Kind, Traits
-from wayfare.errors import ConfigError
+from wayfare.context.tool_use import Kind, Traits
 from wayfare.events import Watched, ignore
 from wayfare.messages import Block
 from wayfare.model import ToolSpec
@@ -195,94 +194,6 @@ class Tool:
             main_argument=self.main_argument,
             max_result_chars=self.max_result_chars,
         )
-
-
-ToolLike: TypeAlias = Tool | Callable[..., Any]
-
-
-@overload
-def tool(function: Callable[..., Any], /) -> Tool: ...
-@overload
-def tool(
-    *,
-    name: str = "",
-    read_only: bool = False,
-    kind: Kind = "other",
-    compactable: bool = True,
-    max_result_chars: int | None = None,
-    main_argument: str = "",
-    timeout_seconds: float | None = TIMEOUT_SECONDS,
-    touches: Declares | None = None,
-    description: str = "",
-) -> Callable[[Callable[..., Any]], Tool]: ...
-def tool(function: Callable[..., Any] | None = None, /, **declared: Any) -> Any:
-    """Make a tool of a typed function; bare or with what it declares (see `Tool`).
-
-    `touches` overrides what the annotations `ReadPath`, `WritePath`, `Command` and `Url` say;
-    `description` overrides the docstring.
-
-    Raises:
-        ConfigError: a parameter without a type, of a type no schema can be made of, or no docstring.
-    """
-    from wayfare.agent.tool_function import from_function
-
-    if function is not None:
-        return from_function(function)
-    return partial(from_function, **declared)
-
-
-class Registry(Mapping[str, Tool]):
-    """The tools of a session by name; frozen. Functions are made tools on the way in; another
-    registry is taken as it is.
-
-    Raises:
-        ConfigError: two tools of one name.
-    """
-
-    __slots__ = ("_tools",)
-
-    def __init__(self, tools: Iterable[ToolLike] | Registry = ()) -> None:
-        self._tools: Mapping[str, Tool] = {}
-        found: dict[str, Tool] = {}
-        listed: Iterable[ToolLike] = tools.values() if isinstance(tools, Registry) else tools
-        for one in listed:
-            made = one if isinstance(one, Tool) else tool(one)
-            if made.name in found:
-                raise ConfigError(f"two tools are called {made.name!r}", setting="tools")
-            found[made.name] = made
-        self._tools = found
-
-    def __getitem__(self, name: str) -> Tool:
-        return self._tools[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._tools)
-
-    def __len__(self) -> int:
-        return len(self._tools)
-
-    def with_tool(self, *tools: ToolLike) -> Registry:
-        """With more tools; one of a name already there takes its place."""
-        made = [one if isinstance(one, Tool) else tool(one) for one in tools]
-        return Registry({**self._tools, **{one.name: one for one in made}}.values())
-
-    def only(self, names: Iterable[str]) -> Registry:
-        """Those of `names` that are here."""
-        wanted = set(names)
-        return Registry(t for t in self._tools.values() if t.name in wanted)
-
-    def without(self, names: Iterable[str]) -> Registry:
-        """All but those of `names`."""
-        gone = set(names)
-        return Registry(t for t in self._tools.values() if t.name not in gone)
-
-    def specs(self) -> tuple[ToolSpec, ...]:
-        """As the model sees them, in order."""
-        return tuple(t.spec for t in self._tools.values())
-
-    def declared(self) -> Declared:
-        """As the governor sees them."""
-        return {t.name: t.traits for t in self._tools.values()}
 
 
 def for_call(

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from wayfare.agent.tools import Tool, ToolOutput, failure, tool
+from wayfare.agent.tool_function import tool
+from wayfare.agent.tools import Tool, ToolOutput, failure
 from wayfare.errors import LeaseHeld, NotFound, RecordConflict, StoreError
 from wayfare.events import ignore
 from wayfare.memory.candidate import Candidate

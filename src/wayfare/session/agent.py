@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from wayfare.agent.tools import ToolLike
+from wayfare.agent.registry import ToolLike
 from wayfare.agent.turn import Ended
 from wayfare.model import Model
 from wayfare.session.opening import run_sync

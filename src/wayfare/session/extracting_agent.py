@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import anyio
 
-from wayfare.agent.tools import InvalidInput, Registry, Tool, ToolContext, ToolOutput, failure
+from wayfare.agent.registry import Registry
+from wayfare.agent.tools import InvalidInput, Tool, ToolContext, ToolOutput, failure
 from wayfare.errors import ModelError
 from wayfare.memory import SideQuery
 from wayfare.messages import Message, ToolCall, result, results, user

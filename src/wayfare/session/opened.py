@@ -18,8 +18,9 @@ from wayfare.agent.hooks import Hooks
 from wayfare.agent.kit import Kit, NoAttachments, nothing_before
 from wayfare.agent.limits import Totals
 from wayfare.agent.permissions import Policy
+from wayfare.agent.registry import Registry
 from wayfare.agent.subagent import Subagents
-from wayfare.agent.tools import Registry, ToolContext
+from wayfare.agent.tools import ToolContext
 from wayfare.context.budget import Budget
 from wayfare.context.recovery import narrowed
 from wayfare.context.summarizer import Summarizer

@@ -18,7 +18,7 @@ from wayfare.agent.limits import Limits, Totals
 from wayfare.agent.loop import run_turn
 from wayfare.agent.permissions import Mode, Policy
 from wayfare.agent.ports import AfterTurn, Attachments
-from wayfare.agent.tools import ToolLike
+from wayfare.agent.registry import ToolLike
 from wayfare.agent.turn import Ended, append, system_words
 from wayfare.backends import Sync
 from wayfare.backends.disk import Disk

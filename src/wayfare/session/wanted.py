@@ -12,7 +12,7 @@ from wayfare.agent.hooks import Hook
 from wayfare.agent.limits import Limits
 from wayfare.agent.permissions import Mode, Policy
 from wayfare.agent.ports import AfterTurn, Attachments
-from wayfare.agent.tools import ToolLike
+from wayfare.agent.registry import ToolLike
 from wayfare.backends import Sync
 from wayfare.backends.disk import Disk
 from wayfare.clock import Clock

@@ -12,13 +12,13 @@ from wayfare import json_text
 from wayfare.agent.kit import Inbox, Kit, NoAttachments, nothing_after, nothing_before
 from wayfare.agent.limits import Limits, Totals
 from wayfare.agent.ports import CompactionRequests, Kept
+from wayfare.agent.registry import Registry
 from wayfare.agent.system_prompt import (
     INSTRUCTIONS_CHARS,
     find_instructions,
     system_prompt,
     workspace_facts,
 )
-from wayfare.agent.tools import Registry
 from wayfare.backends import Sync
 from wayfare.backends.disk import Disk
 from wayfare.clock import Clock

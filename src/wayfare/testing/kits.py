@@ -12,7 +12,8 @@ from wayfare.agent.kit import Kit
 from wayfare.agent.limits import Limits
 from wayfare.agent.permissions import Mode, Policy
 from wayfare.agent.ports import SubagentReport
-from wayfare.agent.tools import Registry, ToolContext, ToolLike
+from wayfare.agent.registry import Registry, ToolLike
+from wayfare.agent.tools import ToolContext
 from wayfare.clock import Clock, MovableClock
 from wayfare.context.budget import Budget
 from wayfare.context.pipeline import Governor

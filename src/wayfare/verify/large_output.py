@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from wayfare.agent.tools import Tool, tool
+from wayfare.agent.tool_function import tool
+from wayfare.agent.tools import Tool
 from wayfare.context.budget import Budget
 from wayfare.tokens import TokenMeter
 from wayfare.verify import checks

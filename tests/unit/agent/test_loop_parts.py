@@ -14,7 +14,8 @@ from wayfare.agent.loop_detector import LoopDetector
 from wayfare.agent.permissions import PathUse, Policy, Rule
 from wayfare.agent.ports import CompactionRequests, Kept
 from wayfare.agent.system_prompt import find_instructions, system_prompt, workspace_facts
-from wayfare.agent.tools import Command, ReadPath, WritePath, tool
+from wayfare.agent.tool_function import tool
+from wayfare.agent.tools import Command, ReadPath, WritePath
 from wayfare.agent.unfinished import open_ends
 from wayfare.context.facts import Ledger
 from wayfare.messages import Message, assistant, call, result, results

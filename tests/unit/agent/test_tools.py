@@ -9,19 +9,18 @@ import msgspec
 import pytest
 from inline_snapshot import snapshot
 
-from wayfare.agent.tool_function import as_output, read_docstring
+from wayfare.agent.registry import Registry
+from wayfare.agent.tool_function import as_output, read_docstring, tool
 from wayfare.agent.tools import (
     Command,
     InvalidInput,
     ReadPath,
-    Registry,
     Tool,
     ToolContext,
     ToolOutput,
     Touches,
     Url,
     WritePath,
-    tool,
 )
 from wayfare.errors import ConfigError
 from wayfare.messages import Media

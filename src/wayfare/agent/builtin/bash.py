@@ -12,7 +12,8 @@ from wayfare.agent.builtin.jobs import Job, Jobs, left_behind
 from wayfare.agent.builtin.notes import noted
 from wayfare.agent.builtin.shell_settings import Shell
 from wayfare.agent.builtin.spool import output
-from wayfare.agent.tools import Command, Tool, ToolContext, ToolOutput, failure, tool
+from wayfare.agent.tool_function import tool
+from wayfare.agent.tools import Command, Tool, ToolContext, ToolOutput, failure
 from wayfare.context.exit_status import one_is_an_answer
 
 _TICK_SECONDS: Final = 1.0

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from wayfare.agent.tools import ToolContext, ToolOutput, tool
+from wayfare.agent.tool_function import tool
+from wayfare.agent.tools import ToolContext, ToolOutput
 
 
 @tool(main_argument="focus")

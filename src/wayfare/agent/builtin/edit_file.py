@@ -8,7 +8,8 @@ from wayfare.agent.builtin.changing import CannotChange, changed, present
 from wayfare.agent.builtin.nearest import explain
 from wayfare.agent.builtin.reach import OutOfReach, missing, reach
 from wayfare.agent.builtin.text_file import TextFile, decoded, lone_surrogate, with_newline
-from wayfare.agent.tools import ToolContext, ToolOutput, WritePath, failure, tool
+from wayfare.agent.tool_function import tool
+from wayfare.agent.tools import ToolContext, ToolOutput, WritePath, failure
 
 _LISTED = 10
 

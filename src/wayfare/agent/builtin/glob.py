@@ -14,7 +14,8 @@ from wayfare.agent.builtin.glob_patterns import compiled, split
 from wayfare.agent.builtin.notes import noted
 from wayfare.agent.builtin.reach import OutOfReach, missing, reach, shown
 from wayfare.agent.builtin.walk import Found, files
-from wayfare.agent.tools import ReadPath, Tool, ToolContext, ToolOutput, Touches, failure, tool
+from wayfare.agent.tool_function import tool
+from wayfare.agent.tools import ReadPath, Tool, ToolContext, ToolOutput, Touches, failure
 
 LIMIT = 200
 _MOST = 5_000

@@ -23,7 +23,8 @@ from wayfare.agent.builtin.line_search import (
 from wayfare.agent.builtin.notes import noted
 from wayfare.agent.builtin.reach import OutOfReach, missing, reach, shown
 from wayfare.agent.builtin.walk import files
-from wayfare.agent.tools import ReadPath, Tool, ToolContext, ToolOutput, failure, tool
+from wayfare.agent.tool_function import tool
+from wayfare.agent.tools import ReadPath, Tool, ToolContext, ToolOutput, failure
 
 LIMIT = 200
 _MOST = 2_000

@@ -17,7 +17,8 @@ from wayfare.agent.builtin.pages import LINE_CHARS, Page, page, piece
 from wayfare.agent.builtin.pictures import MOST_BYTES, picture
 from wayfare.agent.builtin.reach import OutOfReach, missing, open_file, reach, shown
 from wayfare.agent.builtin.text_file import decoded, looks_binary
-from wayfare.agent.tools import ReadPath, Tool, ToolContext, ToolOutput, failure, tool
+from wayfare.agent.tool_function import tool
+from wayfare.agent.tools import ReadPath, Tool, ToolContext, ToolOutput, failure
 from wayfare.errors import StoreError
 from wayfare.messages import Media
 from wayfare.store import Ref

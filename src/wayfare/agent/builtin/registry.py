@@ -16,7 +16,7 @@ from wayfare.agent.builtin.shell_settings import Shell
 from wayfare.agent.builtin.task import task
 from wayfare.agent.builtin.todo_write import todo_write
 from wayfare.agent.builtin.write_file import write_file
-from wayfare.agent.tools import Registry
+from wayfare.agent.registry import Registry
 from wayfare.context.budget import Budget
 
 RESULT_CHARS: Final = 40_000

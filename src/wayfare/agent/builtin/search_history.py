@@ -10,7 +10,8 @@ from wayfare.agent.builtin.jobs import SPOOLED
 from wayfare.agent.builtin.line_search import SECONDS, Line, Query, by_python
 from wayfare.agent.builtin.notes import noted
 from wayfare.agent.builtin.results_folder import address
-from wayfare.agent.tools import Tool, ToolContext, ToolOutput, failure, tool
+from wayfare.agent.tool_function import tool
+from wayfare.agent.tools import Tool, ToolContext, ToolOutput, failure
 
 LIMIT: Final = 10
 _MOST: Final = 200

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from wayfare.agent.builtin.notes import noted
-from wayfare.agent.tools import ToolContext, ToolOutput, failure, tool
+from wayfare.agent.tool_function import tool
+from wayfare.agent.tools import ToolContext, ToolOutput, failure
 
 
 @tool(main_argument="description", timeout_seconds=None)

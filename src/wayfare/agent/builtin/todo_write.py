@@ -9,7 +9,8 @@ from typing import Any, Literal
 import msgspec
 
 from wayfare.agent.builtin.notes import noted
-from wayfare.agent.tools import ToolContext, ToolOutput, failure, tool
+from wayfare.agent.tool_function import tool
+from wayfare.agent.tools import ToolContext, ToolOutput, failure
 
 Status = Literal["pending", "in_progress", "completed", "blocked", "cancelled"]
 _OPEN = ("pending", "in_progress", "blocked")

@@ -7,7 +7,8 @@ import anyio.to_thread
 from wayfare.agent.builtin.changing import CannotChange, changed, present
 from wayfare.agent.builtin.reach import OutOfReach, reach
 from wayfare.agent.builtin.text_file import TextFile, decoded, lone_surrogate, with_newline
-from wayfare.agent.tools import ToolContext, ToolOutput, WritePath, failure, tool
+from wayfare.agent.tool_function import tool
+from wayfare.agent.tools import ToolContext, ToolOutput, WritePath, failure
 
 
 @tool(kind="write", main_argument="path")
