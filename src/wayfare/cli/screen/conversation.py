@@ -1,7 +1,7 @@
 """The conversation: what is typed becomes turns and commands, one session at a time.
 
-It knows no terminal: a `Front` draws and asks. Nothing heavy is imported before it is needed, so
-that the prompt is there at once; a fresh session is opened with the first words said in it.
+It knows no terminal (a `Front` draws and asks) and no session's inside (`serving` opens and runs
+it), so that the prompt is there at once.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from wayfare.cli.screen.slash import Typed, read_slash
 from wayfare.cli.screen.spans import Line, wrapped
 from wayfare.cli.screen.status import Status
 from wayfare.clock import SystemClock
-from wayfare.errors import WayfareError
 from wayfare.events import Event
 
 if TYPE_CHECKING:
@@ -88,6 +87,7 @@ class Conversation:
         leaving: Whether the person wants to leave.
         served: The session served last.
         status: What the status line shows.
+        wanted: The session served next; empty: a fresh one.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class Conversation:
         self.leaving = False
         self.served = ""
         self.clock = SystemClock()
-        self._wanted = session
+        self.wanted = session
         self._can_ask = can_ask
         self._jobs: deque[Job] = deque()
         self._news = asyncio.Event()
@@ -147,7 +147,7 @@ class Conversation:
         elif typed.name == "quit":
             self.leave()
         elif typed.name == "help":
-            from wayfare.cli.screen.pages import help_lines
+            from wayfare.cli.screen.help import help_lines
 
             self.front.show(help_lines(self.front.columns))
         else:
@@ -191,25 +191,9 @@ class Conversation:
             [(("bad", "✗ " if not at else "  "), *line) for at, line in enumerate(lines)]
         )
 
-    async def run(self) -> None:
-        """Serve until the person leaves. Sessions are opened and closed here."""
-        from wayfare.cli.screen.serving import before_opening, serve
-
-        while not self.leaving:
-            name = self._wanted
-            if not name and not await before_opening(self):
-                continue
-            self._wanted = ""
-            try:
-                await serve(self, name)
-            except WayfareError as error:
-                self.session = None
-                self.fail(error)
-                self._jobs.clear()
-
     def next_session(self, name: str = "") -> None:
         """Which session is served when the present one is closed; empty: a fresh one."""
-        self._wanted = name
+        self.wanted = name
 
     async def next_job(self) -> Job | None:
         """Wait for something to do; None when the person leaves."""
@@ -223,6 +207,10 @@ class Conversation:
         """Wait until everything that was asked for is done."""
         while self._jobs or not self._idle.is_set():
             await self._idle.wait()
+
+    def drop_jobs(self) -> None:
+        """Forget what was asked for and not begun."""
+        self._jobs.clear()
 
     def put_back(self, job: Job) -> None:
         """Do this first, once there is a session."""

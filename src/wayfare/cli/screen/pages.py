@@ -1,37 +1,17 @@
-"""The pages slash commands show: help, context, permissions, sessions, notes, memory."""
+"""The pages slash commands show: context, permissions, sessions, notes, memory."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from wayfare.cli.screen.slash import COMMANDS
 from wayfare.cli.screen.spans import Line, fitted, one_line, wrapped
 
 if TYPE_CHECKING:
     from wayfare.cli.screen.conversation import Conversation
     from wayfare.session.session import Session
 
-_KEYS: Final = (
-    ("Enter", "send; while a turn runs: queue"),
-    ("Alt-Enter", "a new line; so does \\ at the end"),
-    ("@", "complete a file name"),
-    ("Ctrl-C", "interrupt; twice: leave"),
-    ("Ctrl-R", "search what was typed before"),
-)
 _FILE_LINES: Final = 60
-
-
-def help_lines(columns: int) -> list[Line]:
-    """Slash commands and keys."""
-    rows = [(f"/{one.name} {one.argument}".strip(), one.text) for one in COMMANDS]
-    return [_row(left, right, columns) for left, right in (*rows, *_KEYS)]
-
-
-def _row(left: str, right: str, columns: int) -> Line:
-    if columns < 44:
-        return fitted((("bold", left), ("dim", f" {right}")), columns)
-    return fitted((("bold", f"  {left:<20}"), ("dim", f" {right}")), columns)
 
 
 async def context_lines(session: Session, columns: int) -> list[Line]:

@@ -75,11 +75,13 @@ class PlainScreen:
 
     async def run(self, talk: Conversation) -> None:
         """Serve a conversation until the input ends or the person leaves."""
+        from wayfare.cli.screen.serving import run
+
         self.talk = talk
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._read, talk)
             tasks.start_soon(self._heed, talk)
-            await talk.run()
+            await run(talk)
             tasks.cancel_scope.cancel()
 
     async def _read(self, talk: Conversation) -> None:

@@ -2,18 +2,50 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
 
 from prompt_toolkit.filters import Condition
 from prompt_toolkit.key_binding import KeyBindings
 from prompt_toolkit.keys import Keys
 
+from wayfare.cli.screen.spans import Line
+
 if TYPE_CHECKING:
+    from wayfare.agent.consent import Decided, Question
+    from wayfare.agent.policy import Rule
     from wayfare.cli.screen.conversation import Conversation
-    from wayfare.cli.screen.prompt_screen import PromptScreen
 
 
-def key_bindings(screen: PromptScreen, talk: Conversation) -> KeyBindings:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A question that waits, the rules that `always` would make, and where the answer goes."""
+
+    question: Question
+    rules: tuple[Rule, ...]
+    answer: asyncio.Future[Decided]
+    lines: tuple[Line, ...]
+
+
+class Keyed(Protocol):
+    """The screen as the keys see it."""
+
+    asked: Asked | None
+    note: str
+    """A word about what the last key did."""
+
+    @property
+    def typed(self) -> str:
+        """What stands in the input line."""
+        ...
+
+    def close(self) -> None:
+        """End at once."""
+        ...
+
+
+def key_bindings(screen: Keyed, talk: Conversation) -> KeyBindings:
     """The bindings of a screen that serves a conversation."""
     keys = KeyBindings()
     asked = Condition(lambda: screen.asked is not None)
@@ -72,7 +104,7 @@ def key_bindings(screen: PromptScreen, talk: Conversation) -> KeyBindings:
 class _Interrupts:
     """Ctrl-C: the first ends what runs or empties the line, the next one leaves."""
 
-    def __init__(self, screen: PromptScreen, talk: Conversation) -> None:
+    def __init__(self, screen: Keyed, talk: Conversation) -> None:
         self._screen = screen
         self._talk = talk
         self._count = 0

@@ -13,7 +13,6 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -32,7 +31,7 @@ from wayfare.cli.screen.files import WorkspaceFiles
 from wayfare.cli.screen.history import TypedHistory, history_file
 from wayfare.cli.screen.live import Live, frame
 from wayfare.cli.screen.markdown import rendered
-from wayfare.cli.screen.prompt_keys import key_bindings
+from wayfare.cli.screen.prompt_keys import Asked, key_bindings
 from wayfare.cli.screen.prompt_look import STYLE, plain_output
 from wayfare.cli.screen.spans import Line, joined
 from wayfare.cli.screen.status import status_line
@@ -41,7 +40,7 @@ from wayfare.events import Event
 
 if TYPE_CHECKING:
     from wayfare.agent.consent import Decided, Question
-    from wayfare.agent.policy import Policy, Rule
+    from wayfare.agent.policy import Policy
     from wayfare.cli.screen.conversation import Conversation
     from wayfare.settings import TerminalSettings
 
@@ -59,16 +58,6 @@ _HEAVY: Final = (
     "rich.markdown",
 )
 """What a first turn needs and a prompt does not."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """A question that waits, the rules that `always` would make, and where the answer goes."""
-
-    question: Question
-    rules: tuple[Rule, ...]
-    answer: asyncio.Future[Decided]
-    lines: tuple[Line, ...]
 
 
 class PromptScreen:
@@ -164,7 +153,9 @@ class PromptScreen:
         self._write(self._drained())
 
     async def _serve(self, talk: Conversation) -> None:
-        await talk.run()
+        from wayfare.cli.screen.serving import run
+
+        await run(talk)
         self.close()
 
     def close(self) -> None:

@@ -17,7 +17,22 @@ _RECAP_CHARS: Final = 600
 _NEED_SESSION: Final = frozenset({"say", "resume"})
 
 
-async def before_opening(talk: Conversation) -> bool:
+async def run(talk: Conversation) -> None:
+    """Serve until the person leaves. A fresh session is opened with the first words said in it."""
+    while not talk.leaving:
+        name = talk.wanted
+        if not name and not await _before_opening(talk):
+            continue
+        talk.next_session()
+        try:
+            await _serve(talk, name)
+        except WayfareError as error:
+            talk.session = None
+            talk.fail(error)
+            talk.drop_jobs()
+
+
+async def _before_opening(talk: Conversation) -> bool:
     """Do what needs no session; True once something needs one."""
     job = await talk.next_job()
     if job is None:
@@ -68,7 +83,7 @@ def _use(talk: Conversation, model: Model) -> None:
     talk.say(f"the model is {model.name}")
 
 
-async def serve(talk: Conversation, name: str) -> None:
+async def _serve(talk: Conversation, name: str) -> None:
     """Open a session and do what comes, until another one is wanted or the person leaves.
 
     Raises:
