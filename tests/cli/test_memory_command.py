@@ -170,6 +170,11 @@ def test_import_and_export(memory: Memory, tmp_path: Path) -> None:
     assert "Tests stand beside the code." in out(memory("export"))
     assert "written" in out(memory("export", "all.md"))
     assert "Indent with tabs everywhere." in (tmp_path / "all.md").read_text()
+    assert "2 there already" in out(memory("import", "all.md"))
+    assert "2 stored" in out(memory("import", "all.md", "--user"))
+    assert len(rows(memory("list", "--user", "--json"))) == 2
+    (tmp_path / "prose.md").write_text("Nothing but prose.\n")
+    assert "no record found in prose.md" in out(memory("import", "prose.md"))
     (tmp_path / "broken.json").write_text("{")
     broken = memory("import", "broken.json")
     assert broken.returncode == 2
@@ -190,6 +195,23 @@ def test_doctor_mends_what_is_derived_and_tells_the_rest(memory: Memory, tmp_pat
     bad = memory("doctor", "--json")
     assert bad.returncode == 1
     assert any(one["what"] == "index" and one["state"] == "bad" for one in json.loads(bad.stdout))
+
+
+def test_doctor_says_what_is_left_out_and_a_bad_name_stops_nothing(
+    memory: Memory, tmp_path: Path
+) -> None:
+    memory("add", "one", "-b", "The first fact of all.")
+    folder = tmp_path / ".memory"
+    (folder / "escaped.md").write_text('---\nname: "s\\ud800"\ndescription: "\\udfff"\n---\nB\n')
+    (folder / "link.md").symlink_to("/etc/hostname")
+    (folder / "folder.md").mkdir()
+    (folder / os.fsdecode(b"bad\xff.md")).write_text("A fact.\n")
+    told = out(memory("doctor"))
+    assert "2 records" in told
+    assert "link.md: left out: it is a link" in told
+    assert "folder.md: left out: it is no file" in told
+    assert "bad\ufffd.md: left out: no record can have this name" in told
+    assert {row["file"] for row in rows(memory("list", "--json"))} == {"one.md", "escaped.md"}
 
 
 def test_a_memory_that_leads_out_is_refused(memory: Memory, tmp_path: Path) -> None:

@@ -204,7 +204,9 @@ def import_(
     ],
     kind: Annotated[
         str,
-        typer.Option("--kind", help="memory, bullets, mem0 or basic-memory; by default guessed."),
+        typer.Option(
+            "--kind", help="memory, export, bullets, mem0 or basic-memory; by default guessed."
+        ),
     ] = "",
     root: Root = Path(),
     user: User = False,

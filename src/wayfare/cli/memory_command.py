@@ -242,7 +242,9 @@ def show_log(root: Path, *, rejected: bool, last: int, user: bool, json: bool) -
 
     async def work() -> None:
         async with opened(root, user=user) as memory:
-            _put_happenings(await log(memory.store, last=last, rejected=rejected), json=json)
+            _put_happenings(
+                await log(memory.store, last=max(0, last), rejected=rejected), json=json
+            )
 
     run_sync(work)
 
@@ -367,8 +369,9 @@ def _put_json(value: Any) -> None:
 def _in_editor(text: str) -> str:
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if not editor or not sys.stdin.isatty():
+        other = "set EDITOR" if not editor else "run it in a terminal, where EDITOR can open"
         raise typer.BadParameter(
-            "say what changes (--body, --description, --type), or set EDITOR", param_hint="NAME"
+            f"say what changes (--body, --description, --type), or {other}", param_hint="NAME"
         )
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "record.md"

@@ -11,6 +11,8 @@ from wayfare.cli.memory_opening import opened
 from wayfare.cli.printing import counted, plain, put
 from wayfare.errors import StoreError
 from wayfare.memory import waiting
+from wayfare.memory.index import IndexRoom
+from wayfare.memory.slug import is_record_file
 from wayfare.memory.writer import INDEX_NAME
 from wayfare.session import run_sync
 from wayfare.session.memory_wanted import OpenMemory
@@ -51,6 +53,7 @@ async def _findings(memory: OpenMemory) -> list[Finding]:
             found.append(
                 _finding("note", entry.file, f"read as well as it can be: {', '.join(serious)}")
             )
+    found += [_finding("note", name, f"left out: {why}") for name, why in _left_out(memory)]
     damaged = store.state.damaged
     if damaged:
         lines = ", ".join(map(str, damaged[:5]))
@@ -82,10 +85,31 @@ async def _index(memory: OpenMemory) -> Finding:
         content = await store.storage.index.read(INDEX_NAME)
         if store.entries and content != wanted.text.encode(errors="replace"):
             written = await store.rebuild_index()
-            return _finding("note", "index", f"was out of step and is written anew, {written.room}")
+            room = _room(written.room)
+            return _finding("note", "index", f"was out of step and is written anew, {room}")
     except StoreError as error:
         return _finding("bad", "index", str(error))
-    return _finding("ok", "index", str(wanted.room))
+    return _finding("ok", "index", _room(wanted.room))
+
+
+def _room(room: IndexRoom) -> str:
+    return str(room).removeprefix("index: ")
+
+
+def _left_out(memory: OpenMemory) -> list[tuple[str, str]]:
+    """What looks like a record and is none, with the reason."""
+    found: list[tuple[str, str]] = []
+    with os.scandir(memory.folder) as entries:
+        for entry in sorted(entries, key=lambda entry: entry.name):
+            if not is_record_file(entry.name) or entry.name in memory.store.entries:
+                continue
+            if entry.is_symlink():
+                found.append((entry.name, "it is a link; a record is a plain file in the folder"))
+            elif not entry.is_file():
+                found.append((entry.name, "it is no file"))
+            else:
+                found.append((entry.name, "no record can have this name; rename it"))
+    return found
 
 
 def _finding(state: str, what: str, text: str) -> Finding:

@@ -10,7 +10,7 @@ import typer
 from wayfare.cli.memory_opening import opened
 from wayfare.cli.printing import plain, put, say
 from wayfare.errors import ConfigError
-from wayfare.memory.exporting import to_markdown
+from wayfare.memory.exporting import from_markdown, is_export, to_markdown
 from wayfare.memory.importing import (
     Found,
     from_basic_memory,
@@ -21,7 +21,7 @@ from wayfare.memory.importing import (
 )
 from wayfare.session import run_sync
 
-_KINDS = ("memory", "bullets", "mem0", "basic-memory")
+_KINDS = ("memory", "export", "bullets", "mem0", "basic-memory")
 _LARGEST_BYTES = 20_000_000
 """A larger file is no memory of anybody's."""
 
@@ -48,7 +48,9 @@ def import_from(root: Path, path: Path, *, kind: str, user: bool) -> int:
                 name = verdict.candidate.name
                 say(f"wayfare: {name}: {verdict.detail} ({verdict.reason or verdict.outcome})")
         same = sum(v.outcome == "duplicate" for v in offered.verdicts)
-        put(f"{offered}{f', {same} there already' if same else ''}\n")
+        nothing = f"memory: no record found in {plain(path.name)}"
+        told = f"{offered}{f', {same} there already' if same else ''}"
+        put(f"{told if offered.verdicts else nothing}\n")
         return (
             0
             if not offered.verdicts
@@ -83,15 +85,19 @@ def _guessed(path: Path) -> str:
         files = list(path.rglob("*.md"))[:50]
         notes = sum(b"permalink:" in file.read_bytes()[:2_000] for file in files)
         return "basic-memory" if notes * 2 > len(files) else "memory"
-    return "mem0" if path.suffix == ".json" else "bullets"
+    if path.suffix == ".json":
+        return "mem0"
+    return "export" if is_export(_text(path)) else "bullets"
 
 
 def _read(path: Path, kind: str) -> Found:
     try:
         if kind == "mem0":
-            return from_mem0(_content(path).decode("utf-8", "replace"))
+            return from_mem0(_text(path))
         if kind == "bullets":
-            return from_bullets(path.name, _content(path).decode("utf-8", "replace"))
+            return from_bullets(path.name, _text(path))
+        if kind == "export":
+            return from_markdown(path.name, _text(path))
         if not path.is_dir():
             raise ConfigError(f"{path} is no folder", setting="path", value=str(path))
         if kind == "memory":
@@ -101,6 +107,10 @@ def _read(path: Path, kind: str) -> Found:
     except (json.JSONDecodeError, ValueError) as error:
         text = f"{path} is no {kind} export: {error}"
         raise ConfigError(text, setting="path", value=str(path)) from error
+
+
+def _text(path: Path) -> str:
+    return _content(path).decode("utf-8", "replace").replace("\r\n", "\n").removeprefix("\ufeff")
 
 
 def _content(path: Path) -> bytes:

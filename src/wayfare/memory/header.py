@@ -14,6 +14,8 @@ from typing import Any, cast
 
 import yaml
 
+from wayfare.formats.json_reply import without_surrogates
+
 HEADER_CHARS = 65_536
 """A header longer than this is no header: no hand-written one is, and reading must stay cheap."""
 
@@ -287,7 +289,7 @@ def _bare(value: str) -> str:
     if len(bare) >= 2 and bare[0] == bare[-1] and bare[0] in "\"'":
         if bare[0] == '"':
             with suppress(ValueError):
-                return str(json.loads(bare))
+                return without_surrogates(str(json.loads(bare)))
         inner = bare[1:-1]
         if bare[0] not in inner:
             return inner

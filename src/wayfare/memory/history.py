@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from wayfare.errors import ConfigError, NotFound, RecordError
+from wayfare.errors import ConfigError, NotFound, RecordConflict, RecordError
 from wayfare.memory.candidate import Actor
 from wayfare.memory.folder import read_file
 from wayfare.memory.journal import (
@@ -25,7 +25,7 @@ from wayfare.memory.journal import (
 from wayfare.memory.likeness import fingerprint
 from wayfare.memory.memory_store import MemoryStore
 from wayfare.memory.record import INDEX_FILE, read_record
-from wayfare.memory.slug import name_key
+from wayfare.memory.slug import name_key, slug
 from wayfare.memory.transaction import Change, Written
 from wayfare.memory.waiting import drop_waiting, waiting
 from wayfare.store.ref import digest
@@ -78,8 +78,8 @@ async def log(
 async def history(store: MemoryStore, name: str) -> list[Happening]:
     """Everything that happened to one record, oldest first, what was refused included."""
     entry = store.folder.find(name)
-    file = entry.file if entry is not None else f"{name.removesuffix('.md')}.md"
     lines = await store.journal.read()
+    file = entry.file if entry is not None else _former_file(lines, name)
     void = _taken_back(lines)
     return [
         _happening(n, void)
@@ -141,7 +141,18 @@ async def undo(
         for c in changes
         if c.after is not None and c.file in store.state.stones
     ]
-    return await store.transact(changes, actor=actor, reason=f"undo {change}", notes=lifted)
+    try:
+        return await store.transact(changes, actor=actor, reason=f"undo {change}", notes=lifted)
+    except RecordConflict as error:
+        files = ", ".join(dict.fromkeys(c.file for c in changes))
+        raise RecordConflict(
+            f"{files} was changed after {change}; nothing was undone. Look at wayfare memory history, "
+            "or undo with --force, which takes the later text from the folder, not from the log",
+            expected=error.expected,
+            found=error.found,
+            wanted=error.wanted,
+            present=error.present,
+        ) from error
 
 
 async def forget(
@@ -198,10 +209,10 @@ async def redact(store: MemoryStore, name: str, *, actor: Actor = "user") -> int
         raise ConfigError("this memory's journal cannot be rewritten", setting="rewrite_journal")
     await store.refresh()
     entry = store.folder.find(name)
-    file = entry.file if entry is not None else f"{name.removesuffix('.md')}.md"
     if entry is not None:
         await forget(store, entry.file, actor=actor, reason="redact")
     lines = await store.journal.read()
+    file = entry.file if entry is not None else _former_file(lines, name)
     if not any(n.line.file == file for n in lines):
         raise NotFound(f"neither a record nor the journal knows {name!r}", ref=name)
     mark = JournalLine(op="redact", at=store.clock.now(), actor=actor, file=file)
@@ -217,6 +228,16 @@ async def redact(store: MemoryStore, name: str, *, actor: Actor = "user") -> int
             await drop_waiting(store.storage, plan)
     await store.close()
     return count
+
+
+def _former_file(lines: Sequence[Numbered], name: str) -> str:
+    """The file of a record that is gone, from its name or file name; what it would be otherwise."""
+    stem, wanted = name.removesuffix(".md"), name_key(name)
+    known = {n.line.file for n in lines}
+    stones = (n.line for n in reversed(lines) if n.line.stone is not None)
+    forgotten = (line.file for line in stones if line.stone and line.stone.name == wanted)
+    options = [f"{stem}.md", *forgotten, f"{slug(stem)}.md"]
+    return next((file for file in options if file in known), options[0])
 
 
 def _mentions(plan: bytes, file: str) -> bool:

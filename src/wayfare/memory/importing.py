@@ -96,7 +96,7 @@ def from_memory_folder(files: Mapping[str, bytes]) -> Found:
             skipped.append((INDEX_FILE, f"it lists {linked['file']}, which is not there"))
     bullets = from_bullets(INDEX_FILE, "\n".join(rest))
     return Found(
-        candidates=_distinct([*candidates, *bullets.candidates]),
+        candidates=distinct([*candidates, *bullets.candidates]),
         skipped=(*skipped, *bullets.skipped),
     )
 
@@ -126,7 +126,7 @@ def from_bullets(file: str, text: str) -> Found:
                 evidence=_OWNER,
             )
         )
-    return Found(candidates=_distinct(candidates), skipped=tuple(skipped))
+    return Found(candidates=distinct(candidates), skipped=tuple(skipped))
 
 
 def from_mem0(text: str) -> Found:
@@ -157,7 +157,7 @@ def from_mem0(text: str) -> Found:
                 evidence=_OWNER,
             )
         )
-    return Found(candidates=_distinct(candidates), skipped=tuple(skipped))
+    return Found(candidates=distinct(candidates), skipped=tuple(skipped))
 
 
 def from_basic_memory(files: Mapping[str, bytes]) -> Found:
@@ -193,7 +193,7 @@ def from_basic_memory(files: Mapping[str, bytes]) -> Found:
                 evidence=_OWNER,
             )
         )
-    return Found(candidates=_distinct(candidates), skipped=tuple(skipped))
+    return Found(candidates=distinct(candidates), skipped=tuple(skipped))
 
 
 async def import_found(store: MemoryStore, found: Found, *, origin: str) -> Offered:
@@ -303,7 +303,7 @@ def _observed(body: str) -> str:
     return "\n".join(re.sub(r"^([ \t]*[-*])[ \t]*\[[^\]]+\][ \t]*", r"\1 ", line) for line in lines)
 
 
-def _distinct(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+def distinct(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """The candidates under names that no two of them share, so that none replaces another."""
     taken: set[str] = set()
     named: list[Candidate] = []

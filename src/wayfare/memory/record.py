@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, Literal, TypeAlias, cast
 
+from wayfare.formats.json_reply import without_surrogates
 from wayfare.memory.header import Problem, decode, lay_out, read_header
 from wayfare.store.ref import digest
 
@@ -206,9 +207,9 @@ def _at(keys: Mapping[str, Any], place: Sequence[str]) -> Any:
 
 def _text(value: object, name: str, problems: list[Problem]) -> str:
     if isinstance(value, str):
-        return value.strip()
+        return without_surrogates(value.strip())
     if isinstance(value, Sequence):
-        items = [v for v in cast(Sequence[object], value) if isinstance(v, str)]
+        items = [without_surrogates(v) for v in cast(Sequence[object], value) if isinstance(v, str)]
         problems.append(Problem(code="wrong_type", detail=f"{name} is a list"))
         return " ".join(items)
     problems.append(Problem(code="wrong_type", detail=f"{name} is no text"))
@@ -217,14 +218,19 @@ def _text(value: object, name: str, problems: list[Problem]) -> str:
 
 def _texts(value: object, name: str, problems: list[Problem]) -> tuple[str, ...]:
     if isinstance(value, str):
-        return tuple(part for part in (one_line(p) for p in _split(value)) if part)
+        return tuple(part for part in (_entry(p) for p in _split(value)) if part)
     if isinstance(value, Sequence):
         items = cast(Sequence[object], value)
         if any(not isinstance(v, str) for v in items):
             problems.append(Problem(code="wrong_type", detail=f"{name} holds more than texts"))
-        return tuple(one_line(v) for v in items if isinstance(v, str) and one_line(v))
+        return tuple(_entry(v) for v in items if isinstance(v, str) and _entry(v))
     problems.append(Problem(code="wrong_type", detail=f"{name} is no list"))
     return ()
+
+
+def _entry(text: str) -> str:
+    """An entry of a list as it can be written, whatever escapes it was made of."""
+    return one_line(without_surrogates(text))
 
 
 def _split(value: str) -> list[str]:

@@ -99,6 +99,7 @@ async def test_undo_of_what_was_changed_since_is_refused_unless_forced(bench: Be
     with pytest.raises(RecordConflict) as caught:
         await undo(bench.store, str(change.number))
     assert "Three." in (caught.value.present or "")
+    assert "--force" in str(caught.value)
     await undo(bench.store, str(change.number), force=True)
     assert b"One." in bench.shelf.records["a"]
 
@@ -214,3 +215,12 @@ async def test_a_record_nobody_knows_is_not_found(bench: Bench) -> None:
         await forget(bench.store, "nobody")
     with pytest.raises(NotFound):
         await redact(bench.store, "nobody")
+
+
+async def test_a_record_that_is_gone_answers_to_its_name(bench: Bench) -> None:
+    await bench.put("Äpfel & Birnen", "Fruit is kept in the cellar.")
+    (file,) = bench.shelf.records
+    await forget(bench.store, file)
+    assert {h.file for h in await history(bench.store, "Äpfel & Birnen")} == {f"{file}.md"}
+    assert await redact(bench.store, "Äpfel & Birnen") > 0
+    assert "cellar" not in bench.journal()

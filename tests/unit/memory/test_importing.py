@@ -7,7 +7,7 @@ import json
 import pytest
 from tests.unit.memory.places import Workplace, record
 
-from wayfare.memory.exporting import to_markdown
+from wayfare.memory.exporting import from_markdown, is_export, to_markdown
 from wayfare.memory.importing import (
     from_basic_memory,
     from_bullets,
@@ -169,6 +169,36 @@ async def test_the_export_is_plain_markdown_by_type(place: Workplace) -> None:
         record("a", "Likes tea.", type="user", description="tea"),
     )
     assert await to_markdown(place.store()) == (
-        "# Memory\n\n## About the user\n\n### a\n\nLikes tea.\n\n## About the project\n\n"
+        "# Memory\n\n## About the user\n\n### a\n\n*tea*\n\nLikes tea.\n\n## About the project\n\n"
         "### b\n\n*about b*\n\n#### Heading\nText.\n"
     )
+
+
+async def test_an_export_comes_back_as_the_records_it_was_made_of(place: Workplace) -> None:
+    place.put(
+        record("b", "# Heading\nText.\n\n## Second\n- item\n\n```\n# remark\n```", type="project"),
+        record("a", "Likes *tea*.", type="user", description="tea"),
+        record("c d", "*soft* words only.", type="feedback", description="soft* words only."),
+        record("部署", "部署窗口是周四。", type="reference", description="部署只在周四"),
+    )
+    text = await to_markdown(place.store())
+    assert is_export(text)
+    found = from_markdown("all.md", text)
+    assert found.skipped == ()
+    assert {(c.name, c.type, c.description, c.body) for c in found.candidates} == {
+        (
+            "b",
+            "project",
+            "about b",
+            "# Heading\nText.\n\n## Second\n- item\n\n```\n# remark\n```",
+        ),
+        ("a", "user", "tea", "Likes *tea*."),
+        ("c d", "feedback", "soft* words only.", "*soft* words only."),
+        ("部署", "reference", "部署只在周四", "部署窗口是周四。"),
+    }
+
+
+def test_a_hand_written_file_is_no_export() -> None:
+    assert not is_export(AGENTS)
+    assert not is_export("# Memory\n\n## Notes\n- Keep it short and plain\n")
+    assert not is_export("")

@@ -231,3 +231,18 @@ def test_what_would_lose_bytes_is_never_written_over(content: bytes) -> None:
 def test_dates_are_read_from_dates_and_times() -> None:
     assert str(read_date("2026-05-26T12:00:00Z")) == "2026-05-26"
     assert read_date("tomorrow") is None
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        'name: "s\\ud800"\ndescription: "t\\udfff"\ntype: user\naliases: ["\\ud800a"]\n',
+        "name: x\ndescription: d\ntype: user\naliases: '[\"\\ud800a\"]'\n",
+        'name: ok\ndescription: "\\ud83d" # half\ntype: user\n',
+    ],
+)
+def test_half_of_a_surrogate_pair_in_a_header_cannot_get_out(header: str) -> None:
+    record = read(f"---\n{header}---\nB").record
+    assert record.type == "user"
+    for text in (record.name, record.description, *record.aliases, repr(record.extra)):
+        text.encode()
