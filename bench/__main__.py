@@ -52,6 +52,13 @@ def main() -> None:
     parser.add_argument(
         "--keep", type=Path, help="file of rows: a long run of `frontier` that stopped goes on"
     )
+    parser.add_argument(
+        "--memory-sizes",
+        nargs="+",
+        type=int,
+        default=list(memory_section.SIZES),
+        help="numbers of records of the scale table, such as 10 1000 10000 50000",
+    )
     parser.add_argument("--soak-steps", type=int, default=STEPS)
     options = parser.parse_args()
     source = "make bench DATA=FOLDER" if options.data else "make bench"
@@ -75,7 +82,7 @@ def main() -> None:
     if "local-session" in options.only:
         made.append(local_section.section(source))
     if "memory" in options.only:
-        made.append(memory_section.section(source))
+        made.append(memory_section.section(source, sizes=options.memory_sizes))
     if "recall" in options.only:
         made.append(memory_section.recall_section(source))
     if "loop" in options.only:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import random
 import re
@@ -9,7 +10,9 @@ import statistics
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
 
 from bench.recall.sets import Collection
@@ -28,12 +31,16 @@ SEED = 11
 QUERIES = 100
 WRITES = 15
 MERGES = 10
+LARGE_RECORDS = 20_000
+"""From here on a tenth of the queries and a third of the writes: medians of few are enough where
+making the folder takes longest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """One size. `plain_open_seconds` is without any cache, `open_seconds` with all of them; the
-    others are medians of one query, one write with its index, one plan's check."""
+    others are medians of one query, one write with its index, one plan's check. `peak_mib` is the
+    most memory the process had resident over all of it; 0 where the system does not tell."""
 
     records: int
     plain_open_seconds: float
@@ -41,10 +48,11 @@ class Row:
     query_ms: float
     write_ms: float
     plan_ms: float
+    peak_mib: float
 
 
 async def scale(collection: Collection, sizes: Sequence[int]) -> list[Row]:
-    """Measure every size in a folder of its own.
+    """Measure every size in a folder and a process of its own.
 
     Records are made of the set's own sentences, mixed anew, so that words keep the frequencies of
     real text; the queries are the set's.
@@ -52,25 +60,36 @@ async def scale(collection: Collection, sizes: Sequence[int]) -> list[Row]:
     rows: list[Row] = []
     for size in sizes:
         with tempfile.TemporaryDirectory() as place:
-            rows.append(await _measured(Path(place) / ".memory", collection, size))
+            folder = Path(place) / ".memory"
+            folder.mkdir()
+            for record in _records(collection, size):
+                (folder / f"{record.name}.md").write_text(render(record), encoding="utf-8")
+            (folder / ".wayfare").mkdir()
+            with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as apart:
+                rows.append(apart.submit(_row, folder, _asked(collection, size), size).result())
     return rows
 
 
-async def _measured(folder: Path, collection: Collection, size: int) -> Row:
-    folder.mkdir()
-    for record in _records(collection, size):
-        (folder / f"{record.name}.md").write_text(render(record), encoding="utf-8")
-    (folder / ".wayfare").mkdir()
+def _asked(collection: Collection, size: int) -> list[str]:
+    queries = [query.query for query in collection.queries]
+    count = QUERIES // 10 if size >= LARGE_RECORDS else QUERIES
+    return random.Random(SEED).sample(queries, min(count, len(queries)))
+
+
+def _row(folder: Path, asked: Sequence[str], size: int) -> Row:
+    """One size, in this process."""
+    return asyncio.run(_measured(folder, asked, size))
+
+
+async def _measured(folder: Path, asked: Sequence[str], size: int) -> Row:
     plain_open, memory = await _opened(folder)
     await memory.store.sync()
     await memory.search.sync()
     await memory.close()
     cached_open, memory = await _opened(folder)
-    chance = random.Random(SEED)
-    queries = [query.query for query in collection.queries]
-    asked = chance.sample(queries, min(QUERIES, len(queries)))
     query_ms = statistics.median([_ms(lambda q=q: memory.search.rank(q, 5)) for q in asked])
-    write_ms = statistics.median([await _write(memory, n) for n in range(WRITES)])
+    writes = WRITES // 3 if size >= LARGE_RECORDS else WRITES
+    write_ms = statistics.median([await _write(memory, n) for n in range(writes)])
     plan_ms = await _plan(memory)
     await memory.close()
     return Row(
@@ -80,7 +99,15 @@ async def _measured(folder: Path, collection: Collection, size: int) -> Row:
         query_ms=query_ms,
         write_ms=write_ms,
         plan_ms=plan_ms,
+        peak_mib=_peak_mib(),
     )
+
+
+def _peak_mib() -> float:
+    """From Linux's own record; getrusage would count the parent's memory, inherited at its start."""
+    status = Path("/proc/self/status")
+    found = re.search(r"^VmHWM:\s*(\d+) kB", status.read_text(), re.M) if status.exists() else None
+    return int(found[1]) / 1_024 if found else 0.0
 
 
 async def _opened(folder: Path) -> tuple[float, OpenMemory]:

@@ -54,6 +54,7 @@ def scale_text(rows: Sequence[Row]) -> str:
         "query, ms",
         "write with index, ms",
         "plan check, ms",
+        "peak resident, MiB",
     )
     cells: list[tuple[str, ...]] = [
         (
@@ -63,6 +64,7 @@ def scale_text(rows: Sequence[Row]) -> str:
             f"{row.query_ms:.2f}",
             f"{row.write_ms:.1f}",
             f"{row.plan_ms:.1f}",
+            f"{row.peak_mib:.0f}" if row.peak_mib else "–",
         )
         for row in rows
     ]
@@ -79,13 +81,15 @@ def scale_text(rows: Sequence[Row]) -> str:
                         (first.query_ms, last.query_ms),
                         (first.write_ms, last.write_ms),
                         (first.plan_ms, last.plan_ms),
+                        (first.peak_mib, last.peak_mib),
                     )
                 ),
             )
         )
     return (
         "Open: stat every file, read what changed, bring the search index up to date; medians of "
-        f"queries, writes and plan checks.\n\n{table(head, cells)}"
+        "queries, writes and plan checks. Each size in a process of its own; peak resident: the most "
+        f"memory it had over all of that.\n\n{table(head, cells)}"
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 
 import pytest
@@ -32,7 +33,9 @@ async def test_scale_has_a_row_a_size_and_says_how_it_grows() -> None:
     rows = await scale(load(SHIPPED), (5, 30))
     assert [row.records for row in rows] == [5, 30]
     assert all(row.write_ms > 0 and row.query_ms > 0 and row.plan_ms > 0 for row in rows)
+    assert all(row.peak_mib > 1 for row in rows) or sys.platform != "linux"
     assert "growth, 6 times the records" in scale_text(rows)
+    assert "peak resident, MiB" in scale_text(rows)
 
 
 async def test_writers_together_lose_nothing() -> None:

@@ -17,7 +17,7 @@ import typer
 
 from wayfare import json_text
 from wayfare.cli.memory_opening import opened
-from wayfare.cli.printing import columns, counted, plain, put, say
+from wayfare.cli.printing import columns, counted, harmless, plain, put, say
 from wayfare.cli.screen.spans import cut
 from wayfare.errors import NotFound
 from wayfare.memory import (
@@ -93,7 +93,7 @@ def show(root: Path, name: str, *, user: bool, json: bool) -> None:
         if json:
             return _put_json({**row, "body": found.record.body})
         text = (content or b"").decode("utf-8", "replace")
-        put(text if text.endswith("\n") else f"{text}\n")
+        put(harmless(text if text.endswith("\n") else f"{text}\n"))
 
     run_sync(work)
 

@@ -24,6 +24,14 @@ def plain(text: str) -> str:
     return _CONTROL.sub("\ufffd", text.replace("\r\n", " ").translate({9: " ", 10: " ", 13: " "}))
 
 
+def harmless(text: str) -> str:
+    """Lines of a stranger's text: on a terminal without what would steer it, else as they are."""
+    if not sys.stdout.isatty():
+        return text
+    lines = text.replace("\r\n", "\n").split("\n")
+    return "\n".join("\t".join(plain(cell) for cell in line.split("\t")) for line in lines)
+
+
 def say(text: str) -> None:
     """One line for a person, on stderr."""
     sys.stderr.write(f"{_encodable(plain(text), sys.stderr)}\n")

@@ -10,6 +10,7 @@ from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
+from urllib.parse import quote
 
 from wayfare.memory.folder import Entry, natural
 from wayfare.memory.journal import JournalState
@@ -20,7 +21,8 @@ HEADING = "<!-- Made by wayfare from the files beside it; edit those, not this l
 PAGES_FOLDER = ".wayfare/index"
 
 _LINK_TEXT = re.compile(r"([\[\]\\])")
-_TARGET_SAFE = re.compile(r"[^\s()<>]+")
+_TARGET_SAFE = re.compile(r"[^\s()<>\x00-\x1f\x7f]+")
+_TARGET_BREAKS = re.compile(r"[<>\x00-\x1f\x7f\x85\u2028\u2029]")
 
 Rank: TypeAlias = tuple[int, int, float, float, tuple[str | int, ...], str]
 
@@ -177,7 +179,9 @@ def index_line(entry: Entry, description_chars: int | None = None) -> str:
     name = one_line(entry.name) or entry.file.removesuffix(".md")
     if "[" in name or "]" in name or "\\" in name:
         name = _LINK_TEXT.sub(r"\\\1", name)
-    target = entry.file if _TARGET_SAFE.fullmatch(entry.file) else f"<{entry.file}>"
+    target = entry.file
+    if not _TARGET_SAFE.fullmatch(target):
+        target = f"<{_TARGET_BREAKS.sub(lambda found: quote(found[0]), target)}>"
     description = one_line(entry.description)
     if description_chars is not None:
         description = shortened(description, description_chars)

@@ -198,3 +198,11 @@ def test_an_index_kept_step_by_step_is_the_one_made_at_once(
         whole = IndexOrder()
         whole.fill(present, JournalState(), {})
         assert build_index(order, limits) == build_index(whole, limits)
+
+
+@pytest.mark.parametrize("file", ["a\nb.md", "a\u2028b.md", "a>b.md", "a\x1b[2Jb.md"])
+def test_a_file_name_cannot_add_a_line_or_end_its_link(file: str) -> None:
+    line = index_line(entry(1, file=file, name="n"))
+    assert len(line.splitlines()) == 1
+    assert line.isprintable()
+    assert line.count(">") == 1
