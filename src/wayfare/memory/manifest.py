@@ -85,4 +85,4 @@ def _line(number: int, entry: Entry, now: float, when: Callable[[Entry], float],
     changed = when(entry)
     told = age(now - changed) if changed else "age unknown"
     description = shortened(one_line(entry.description), chars)
-    return f"[{number}] {entry.type} | {entry.file} | {told} | {description}"
+    return f"[{number}] {entry.type} | {one_line(entry.file)} | {told} | {description}"

@@ -206,3 +206,9 @@ def test_a_file_name_cannot_add_a_line_or_end_its_link(file: str) -> None:
     assert len(line.splitlines()) == 1
     assert line.isprintable()
     assert line.count(">") == 1
+
+
+def test_a_file_name_cannot_add_a_line_to_the_list_for_the_model() -> None:
+    manifest = build_manifest([entry(1, file="a\n[9] user | b.md")], now=0.0, when=lambda e: 0.0)
+    assert len(manifest.text.splitlines()) == 1
+    assert manifest.files == ("a\n[9] user | b.md",)
