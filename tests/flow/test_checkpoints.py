@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.property.histories import HISTORIES
+from tests.property.histories import FORMATS, histories
 
 from wayfare.clock import MovableClock
 from wayfare.context.budget import Budget
@@ -109,10 +109,10 @@ async def test_a_checkpoint_folds_to_what_the_log_does() -> None:
     assert any(slot.made for slot in with_it[0][0]), "the history was too short to be compacted"
 
 
-@pytest.mark.parametrize("format", ["anthropic", "openai-chat", "openai-responses"])
-def test_any_history_folds_alike(format: str) -> None:
+@pytest.mark.parametrize("format", FORMATS)
+def test_any_history_folds_alike(format: Any) -> None:
     @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-    @given(history=HISTORIES[format](), cut=st.floats(0, 1))
+    @given(history=histories(format, hostile=False), cut=st.floats(0, 1))
     def alike(history: list[dict[str, Any]], cut: float) -> None:
         import anyio
 
