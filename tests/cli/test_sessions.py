@@ -12,7 +12,7 @@ import pytest
 from tests.cli.session_fixtures import Ran
 from tests.cli.starting import command_line, environment
 
-from wayfare.cli.options import plain_options
+from wayfare.cli.options import behind_the_command, plain_options
 
 Command = Callable[..., Ran]
 Script = Callable[..., str]
@@ -148,3 +148,31 @@ def test_options_without_a_command_are_read_without_the_command_library() -> Non
 )
 def test_any_other_line_is_left_to_it(line: str) -> None:
     assert plain_options(line.split()) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "moved"),
+    [
+        ("-m a:b run --json hi", "run -m a:b --json hi"),
+        ("-y --set x.y=1 run --set x.y=2 hi", "run -y --set x.y=1 --set x.y=2 hi"),
+        ("--mode=ask resume 2", "resume --mode=ask 2"),
+        ("-C /x memory list --json", "memory list -C /x --json"),
+        ("run -m a:b hi", "run -m a:b hi"),
+        ("-C /x memory --help", "-C /x memory --help"),
+        ("-m a:b --help", "-m a:b --help"),
+        ("--version", "--version"),
+        ("-m", "-m"),
+        ("", ""),
+    ],
+)
+def test_options_before_the_command_count_as_behind_it(line: str, moved: str) -> None:
+    assert behind_the_command(line.split(), ["memory", "local"]) == moved.split()
+
+
+def test_a_model_named_before_the_command_answers(process: Command, tmp_path: Path) -> None:
+    (tmp_path / "answer.json").write_text('["From the script."]')
+    ran = process("-m", f"scripted:{tmp_path / 'answer.json'}", "run", "hi")
+    assert (ran.status, ran.out) == (0, "From the script.\n")
+    refused = process("-m", "scripted:x", "sessions")
+    assert refused.status == 2
+    assert "No such option: -m" in refused.err

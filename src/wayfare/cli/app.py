@@ -55,8 +55,10 @@ Set = Annotated[
 def run(arguments: Sequence[str]) -> int:
     """Run one command; returns the exit status. wayfare's own errors become lines: 2 for
     what is wrong with settings and arguments, 1 for the rest."""
+    groups = [group.name for group in app.registered_groups if isinstance(group.name, str)]
+    line = options.behind_the_command(arguments, groups)
     try:
-        result: object = app(list(arguments), prog_name="wayfare", standalone_mode=False)
+        result: object = app(line, prog_name="wayfare", standalone_mode=False)
     except WayfareError as error:
         return told(error)
     except typer.Abort:

@@ -90,6 +90,28 @@ def plain_options(arguments: Sequence[str]) -> Options | None:
     return found
 
 
+def behind_the_command(arguments: Sequence[str], groups: Sequence[str]) -> list[str]:
+    """The line with options that stand before the command moved behind it, where they count; as
+    it was when none do. A command that does not take one of them says so.
+
+    Args:
+        arguments: The line.
+        groups: Commands that are followed by a second one.
+    """
+    left = list(arguments)
+    while left and left[0].startswith("-"):
+        takes_next = left[0] in (*ROOT, *MODEL, *MODE, *SET)
+        if plain_options(left[: 1 + takes_next]) is None:
+            return list(arguments)
+        left = left[1 + takes_next :]
+    ahead = list(arguments[: len(arguments) - len(left)])
+    words = 2 if left and left[0] in groups else 1
+    command = left[:words]
+    if len(command) < words or any(word.startswith("-") for word in command):
+        return list(arguments)
+    return [*command, *ahead, *left[words:]]
+
+
 def modes() -> list[str]:
     """The permission modes, for completion."""
     from wayfare.agent.policy import MODES
