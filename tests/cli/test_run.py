@@ -380,3 +380,26 @@ def test_a_workspace_that_is_not_trusted_is_said_once_and_only_narrows(
     assert "not trusted" not in ran.err
     assert "✓ bash touch made.txt" in ran.err
     assert (workspace.parent / "hooked").exists()
+
+
+@pytest.mark.parametrize("told", [("--json",), ()], ids=["events", "plain"])
+def test_a_reader_that_leaves_during_the_turn_ends_it_without_a_traceback(
+    told: tuple[str, ...], script: Script, workspace: Path
+) -> None:
+    """As `wayfare run … 2>&1 | head -1`: the first line is read, then nobody listens any more."""
+    wait = {"name": "bash", "input": {"command": "until [ -e go ]; do sleep 0.01; done"}}
+    model = script({"tool_use": wait}, "Never read.")
+    with subprocess.Popen(
+        [*command_line(), "run", "-y", "-m", model, *told, "wait"],
+        cwd=workspace,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE if told else subprocess.STDOUT,
+    ) as running:
+        assert running.stdout is not None
+        assert b"session" in running.stdout.readline()
+        running.stdout.close()
+        (workspace / "go").touch()
+        errors = running.stderr.read() if running.stderr is not None else b""
+        assert running.wait(60) == 1
+    assert errors == b""

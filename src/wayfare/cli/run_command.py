@@ -148,7 +148,7 @@ def _tell_opened(printer: Printer, session: Session) -> None:
 async def _turn(session: Session, task: str) -> Ended:
     """The turn; Ctrl-C ends it cleanly."""
     ended: list[Ended] = []
-    failed: list[WayfareError] = []
+    failed: list[Exception] = []
     async with anyio.create_task_group() as tasks:
 
         async def listen() -> None:
@@ -161,7 +161,7 @@ async def _turn(session: Session, task: str) -> Ended:
         tasks.start_soon(listen)
         try:
             ended.append(await session.run(task))
-        except WayfareError as error:
+        except Exception as error:
             failed.append(error)  # raised outside the group, which would wrap it
         finally:
             tasks.cancel_scope.cancel()
