@@ -50,11 +50,15 @@ _WRAPPERS: Final = frozenset(["!", "time", "sudo", "nice", "command", "env", "st
 _ASSIGNED: Final = re.compile(r"[A-Za-z_]\w*=")
 _STRICT: Final = re.compile(r"\bset\s+-\w*e|pipefail|\berrexit\b")
 _LINE_CHARS: Final = 4_000
+_NAMED: Final = re.compile("|".join(map(re.escape, sorted(_ANSWERS | _ANSWERS_OF.keys()))))
+"""Without one of these in it a line need not be read."""
 
 
 def one_is_an_answer(line: str) -> bool:
     """Whether exit status 1 of this line of shell means “no” rather than that something failed."""
-    if len(line) > _LINE_CHARS or "<<" in line or _STRICT.search(line):
+    if len(line) > _LINE_CHARS or not _NAMED.search(line):
+        return False
+    if "<<" in line or _STRICT.search(line):
         return False
     last = _last_list(line)
     if last is None:

@@ -135,6 +135,7 @@ SUFFIXES: Final = frozenset(
 _RUN: Final = re.compile(r"[A-Za-z0-9_.-]{3,}")
 _WORD: Final = re.compile(r"[A-Za-z0-9_]{6,}")
 _INNER: Final = re.compile(r"[a-z0-9][A-Z]|[A-Z][A-Z][a-z]|[A-Za-z0-9]_+[A-Za-z0-9]")
+_SHORTEST_CHARS: Final = 6
 _LONGEST_NAME_CHARS: Final = 60
 _FADING_STEPS: Final = 40.0
 """After so many steps a use counts e times less. Anything from 30 to 100 does as well on recorded
@@ -160,19 +161,32 @@ def found_in(text: str) -> Found:
     File names are runs of `[A-Za-z0-9_.-]` that end in a source or text suffix; identifiers are
     words of at least 6 characters with an inner capital or underscore.
     """
-    files: Counter[str] = Counter()
+    files: dict[str, int] = {}
+    identifiers: dict[str, int] = {}
     for run, times in Counter(_RUN.findall(text)).items():
-        if "." in run:
-            name = run.rstrip(".-")
-            stem, dot, suffix = name.rpartition(".")
-            if dot and suffix in SUFFIXES and stem.strip(".-"):
-                files[name] += times
-    identifiers = {
-        word: times
-        for word, times in Counter(_WORD.findall(text)).items()
-        if _INNER.search(word) and not word.isdigit() and len(word) <= _LONGEST_NAME_CHARS
-    }
+        words = (run,)
+        if "." in run or "-" in run:
+            if name := _file_name(run):
+                files[name] = files.get(name, 0) + times
+            words = _WORD.findall(run)
+        elif run.islower() and "_" not in run:
+            continue  # Most runs are plain words.
+        for word in words:
+            if _is_identifier(word):
+                identifiers[word] = identifiers.get(word, 0) + times
     return Found(files=files, identifiers=identifiers)
+
+
+def _file_name(run: str) -> str:
+    name = run.rstrip(".-")
+    stem, dot, suffix = name.rpartition(".")
+    return name if dot and suffix in SUFFIXES and stem.strip(".-") else ""
+
+
+def _is_identifier(word: str) -> bool:
+    if not _SHORTEST_CHARS <= len(word) <= _LONGEST_NAME_CHARS:
+        return False
+    return _INNER.search(word) is not None and not word.isdigit()
 
 
 def file_names(text: str) -> Iterable[str]:

@@ -62,7 +62,7 @@ def _result(
     chars = len(text) - len(line)
     if chars <= 0 and not media:
         return
-    tokens = _share(slot, len(text), media) + media - meter.text(line)
+    tokens = slot.tokens_of(len(text), media) + media - meter.text(line)
     yield Shortening(
         op=Stub(slot.entry, number),
         saved=Load(tokens, chars, chars),
@@ -103,16 +103,11 @@ def _input(
     chars = old - len(new)
     yield Shortening(
         op=op,
-        saved=Load(_share(slot, old, 0) - meter.text(new), chars, chars),
+        saved=Load(slot.tokens_of(old) - meter.text(new), chars, chars),
         chars=old,
         call_id=block.id,
         of_files=use is not None and use.kind in ("edit", "write") and not op.replaced,
     )
-
-
-def _share(slot: Slot, chars: int, media_tokens: int) -> int:
-    """Tokens of so many characters of a message."""
-    return int((slot.load.tokens - media_tokens) * min(chars / max(slot.load.chars, 1), 1.0))
 
 
 def reasoning_tokens(slot: Slot, meter: Meter) -> int:

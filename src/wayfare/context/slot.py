@@ -56,6 +56,12 @@ class Slot:
         """Whether it holds words of the user, beside results or alone."""
         return self.message.origin is Origin.USER and not self.made
 
+    def tokens_of(self, chars: int, media_tokens: int = 0) -> int:
+        """Tokens of so many of its characters: their share of its load, so that no text is
+        measured twice. `media_tokens` are those of its images and the like, which are no text."""
+        text_tokens = self.load.tokens - media_tokens
+        return int(text_tokens * min(chars / max(self.load.chars, 1), 1.0))
+
     def block_number(self, position: int) -> int:
         """The original number of the block now at `position`."""
         return position if self.index is None else self.index[position]

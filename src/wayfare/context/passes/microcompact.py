@@ -17,7 +17,7 @@ from wayfare.context.shortening import Shortening, shortenings, superseded
 from wayfare.context.slot import Slot
 from wayfare.context.stubs import Addresses
 from wayfare.context.view import View
-from wayfare.messages import Thinking
+from wayfare.messages import Thinking, ToolResult
 from wayfare.transcript import Edit, Stub
 
 _LOOKED_AT: Final = 200
@@ -75,6 +75,8 @@ def plan_paying(
             break
         if at >= stop or slots[at].load.tokens <= budget.shorten_over_tokens:
             continue
+        if not _has_output(slots[at]):
+            continue
         found = [
             _Found(position=start + at, one=one)
             for one in shortenings(slots[at], view.meter, addresses)
@@ -89,6 +91,16 @@ def plan_paying(
         if gain > most:
             best, most = taken, gain
     return _edit(best, f"{len(best)} consumed results, pays")
+
+
+def _has_output(slot: Slot) -> bool:
+    """Whether a result in it may be what a command printed; cheaper to ask than what it saves."""
+    for at, block in enumerate(slot.message.blocks):
+        if isinstance(block, ToolResult):
+            use = slot.uses.get(block.call_id)
+            if use is None or not use.shows_files or slot.block_number(at) in slot.shortened:
+                return True
+    return False
 
 
 def _is_spent(one: Shortening, budget: Budget) -> bool:

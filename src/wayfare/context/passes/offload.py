@@ -44,7 +44,7 @@ def plan(view: View, budget: Budget, start: int) -> list[Edit]:
     slots = view.slots(start)
     # Only what is unread together is a batch; results that came with their replies are none.
     unread = {slot.entry for slot in slots[open_step(slots) :]}
-    found = [f for slot in slots for f in _results(view, slot)]
+    found = [f for slot in slots for f in _results(slot)]
     large = [f for f in found if _is_large(f, budget)]
     batch = [f for f in found if f.entry in unread]
     rest = sorted((f for f in batch if f not in large), key=lambda f: (f.of_files, -f.chars))
@@ -76,7 +76,7 @@ def _is_large(found: _Found, budget: Budget) -> bool:
     return found.chars > most_chars or found.tokens > budget.window_tokens * share
 
 
-def _results(view: View, slot: Slot) -> Iterator[_Found]:
+def _results(slot: Slot) -> Iterator[_Found]:
     for at, block in enumerate(slot.message.blocks):
         if isinstance(block, ToolResult):
             text = result_text(block.content)
@@ -86,7 +86,7 @@ def _results(view: View, slot: Slot) -> Iterator[_Found]:
                 entry=slot.entry,
                 block=slot.block_number(at),
                 chars=len(text),
-                tokens=view.meter.text(text) + media,
+                tokens=slot.tokens_of(len(text), media) + media,
                 of_files=use is not None and use.shows_files,
                 most_chars=None if use is None else use.max_result_chars,
             )
