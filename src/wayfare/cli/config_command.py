@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from wayfare import json_text
-from wayfare.cli.printing import columns, put, say
+from wayfare.cli.printing import columns, put_json, say, write
 from wayfare.cli.screen.spans import Line, fitted, joined, one_line
 from wayfare.cli.screen.terminal import shows_color
 from wayfare.cli.settings_files import Read, left_out_line, names_of_files, read_settings
@@ -52,13 +52,13 @@ def run(
     if names:
         found = [one for name in names for one in _chosen(found, name, every=list(shown(read)))]
     if json:
-        put(json_text.dumps(_value(read, found)).decode("utf-8", "replace") + "\n")
+        put_json(_value(read, found))
         return
     width = columns(sys.stdout)
     if explain or names:
-        put(joined(_explained(found, width or 100), color=shows_color(sys.stdout)))
+        write(joined(_explained(found, width or 100), color=shows_color(sys.stdout)), sys.stdout)
     else:
-        put(joined(_table(found, width), color=shows_color(sys.stdout)))
+        write(joined(_table(found, width), color=shows_color(sys.stdout)), sys.stdout)
     for line in _remarks(read):
         say(line)
 

@@ -7,10 +7,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Final
 
-from wayfare import json_text
 from wayfare.cli.addresses import Losses, chosen_session, lost_line, opened
 from wayfare.cli.context_page import Contents, Large, Pile, page
-from wayfare.cli.printing import columns, put, say
+from wayfare.cli.printing import columns, put, put_json, say
 from wayfare.context.pipeline import Governor
 from wayfare.context.tool_use import ToolUse, tool_use
 from wayfare.session import Places, looked_at, run_sync, session_names
@@ -34,9 +33,7 @@ def run(session: str, root: Path, *, json: bool) -> None:
         lines = ", ".join(str(number) for number in found.unreadable[:5])
         say(f"wayfare: lines of the log that are no entries were passed over: {lines}")
     if json:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(json_text.dumps(found.value()) + b"\n")
-        sys.stdout.buffer.flush()
+        put_json(found.value())
     else:
         others = [name for name in session_names(places) if name != found.session]
         put("\n".join([*page(found, others, columns(sys.stdout)), ""]))

@@ -14,9 +14,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
-from wayfare import __version__, json_text
+from wayfare import __version__
 from wayfare.cli.model_choice import BY_KEY, chosen_model, models_folder, open_model
-from wayfare.cli.printing import columns, put
+from wayfare.cli.printing import columns, put_json, write
 from wayfare.cli.screen.spans import Line, joined, one_line, wrapped
 from wayfare.cli.screen.terminal import shows_color
 from wayfare.cli.settings_files import Read, left_out_line, read_settings
@@ -64,15 +64,11 @@ def run(root: Path, *, json: bool, online: bool, flags: list[Flag]) -> int:
     found = list(checks(root, flags, online=online))
     bad = any(check.result == "bad" for check in found)
     if json:
-        put(json_text.dumps([asdict(check) for check in found]).decode("utf-8", "replace") + "\n")
+        put_json([asdict(check) for check in found])
         return int(bad)
     width = columns(sys.stdout) or 100
-    put(
-        joined(
-            [line for check in found for line in _lines(check, width)],
-            color=shows_color(sys.stdout),
-        )
-    )
+    lines = [line for check in found for line in _lines(check, width)]
+    write(joined(lines, color=shows_color(sys.stdout)), sys.stdout)
     return int(bad)
 
 

@@ -15,9 +15,8 @@ from typing import Any
 
 import typer
 
-from wayfare import json_text
 from wayfare.cli.memory_opening import opened
-from wayfare.cli.printing import columns, counted, harmless, plain, put, say
+from wayfare.cli.printing import columns, counted, plain, put, put_exact, put_json, say
 from wayfare.cli.screen.spans import cut
 from wayfare.errors import NotFound
 from wayfare.memory import (
@@ -66,7 +65,7 @@ def list_records(root: Path, *, user: bool, json: bool) -> None:
             store = memory.store
             rows = [_row(store, entry) for entry in store.folder.in_order()]
         if json:
-            return _put_json(rows)
+            return put_json(rows)
         width = columns(sys.stdout)
         for row in rows:
             line = f"{row['type']:9} {row['name']}  {row['description']}  ({row['age']})"
@@ -91,9 +90,9 @@ def show(root: Path, name: str, *, user: bool, json: bool) -> None:
             row = _row(memory.store, entry)
             content = await memory.store.storage.records.read(found.file.removesuffix(".md"))
         if json:
-            return _put_json({**row, "body": found.record.body})
+            return put_json({**row, "body": found.record.body})
         text = (content or b"").decode("utf-8", "replace")
-        put(harmless(text if text.endswith("\n") else f"{text}\n"))
+        put_exact(text if text.endswith("\n") else f"{text}\n")
 
     run_sync(work)
 
@@ -190,7 +189,7 @@ def search(root: Path, query: str, *, most: int, explain: bool, user: bool, json
                 for hit in hits
             ]
         if json:
-            _put_json(rows)
+            put_json(rows)
         for row in () if json else rows:
             put(plain(f"{row['strength']:.2f}  {row['name']}: {row['description']}") + "\n")
             for line in str(row.get("why", "")).splitlines():
@@ -350,7 +349,7 @@ def _row(store: MemoryStore, entry: Entry) -> dict[str, Any]:
 
 def _put_happenings(found: Sequence[Happening], *, json: bool) -> None:
     if json:
-        return _put_json([asdict(one) for one in found])
+        return put_json([asdict(one) for one in found])
     for one in found:
         when = datetime.fromtimestamp(one.at).astimezone().strftime("%Y-%m-%d %H:%M")
         what = f"{one.what}{' (taken back)' if one.taken_back else ''}"
@@ -360,10 +359,6 @@ def _put_happenings(found: Sequence[Happening], *, json: bool) -> None:
         put(plain(f"{line}  {rest}") + "\n")
     if not found:
         say("nothing yet")
-
-
-def _put_json(value: Any) -> None:
-    put(json_text.dumps(value).decode("utf-8", "replace") + "\n")
 
 
 def _in_editor(text: str) -> str:

@@ -6,9 +6,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from wayfare import json_text
 from wayfare.cli.memory_opening import opened
-from wayfare.cli.printing import counted, plain, put
+from wayfare.cli.printing import counted, plain, put, put_json
 from wayfare.errors import StoreError
 from wayfare.memory import waiting
 from wayfare.memory.index import IndexRoom
@@ -31,7 +30,7 @@ def run(root: Path, *, user: bool, json: bool) -> int:
         async with opened(root, user=user) as memory:
             found = await _findings(memory)
         if json:
-            put(json_text.dumps(found).decode("utf-8", "replace") + "\n")
+            put_json(found)
         else:
             for one in found:
                 put(plain(f"{one['state']:5} {one['what']}: {one['text']}") + "\n")

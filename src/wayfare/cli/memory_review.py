@@ -9,9 +9,8 @@ from typing import Any
 import msgspec
 import typer
 
-from wayfare import json_text
 from wayfare.cli.memory_opening import opened, tell
-from wayfare.cli.printing import counted, plain, put, say
+from wayfare.cli.printing import counted, plain, put, put_json, say
 from wayfare.errors import NotFound
 from wayfare.memory import MemoryStore, Waiting, apply_plan, approve, decline, waiting
 from wayfare.memory.consolidate import WaitingPlan
@@ -54,7 +53,7 @@ def run(root: Path, said: Said, *, user: bool, json: bool) -> int:
             if not items:
                 raise NotFound(f"nothing called {said.id!r} waits for review", ref=said.id)
         if json:
-            put(json_text.dumps(items).decode("utf-8", "replace") + "\n")
+            put_json(items)
             return 0
         for item in items:
             put(plain(f"{item['id']}  {item['kind']}: {item['text']}") + "\n")

@@ -8,7 +8,7 @@ from pathlib import Path
 import typer
 
 from wayfare.cli.memory_opening import opened
-from wayfare.cli.printing import harmless, plain, put, say
+from wayfare.cli.printing import plain, put, put_exact, say
 from wayfare.errors import ConfigError
 from wayfare.memory.exporting import from_markdown, is_export, to_markdown
 from wayfare.memory.importing import (
@@ -72,7 +72,7 @@ def export(root: Path, to: Path | None, *, user: bool) -> None:
         async with opened(root, user=user) as memory:
             text = await to_markdown(memory.store)
         if to is None:
-            put(harmless(text))
+            put_exact(text)
         else:
             to.write_text(text, encoding="utf-8")
             put(f"written: {plain(str(to))}\n")

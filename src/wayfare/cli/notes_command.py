@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 from wayfare.cli.addresses import chosen_session
-from wayfare.cli.printing import say
+from wayfare.cli.printing import put, say
 from wayfare.notes.keeper import NAME
 from wayfare.notes.seed import last_work, seeded
 from wayfare.notes.template import covers, rendered, without_empty
@@ -25,7 +24,7 @@ def run(session: str, root: Path) -> None:
     places = Places(workspace=root.resolve())
     name = chosen_session(places, session)
     text, told = run_sync(notes_text, places, name)
-    sys.stdout.write(text.rstrip("\n") + "\n")
+    put(text.rstrip("\n") + "\n")
     say(told)
 
 

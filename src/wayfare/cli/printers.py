@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
 from typing import Any, Final, Protocol
 
-from wayfare import json_text
-from wayfare.cli.printing import write
+from wayfare.cli.printing import put_json, write
 from wayfare.cli.screen.live import Answer, Live, Piece, Thought
 from wayfare.cli.screen.markdown import rendered
 from wayfare.cli.screen.spans import harmless, joined, wrapped
@@ -151,7 +150,7 @@ class JsonLines:
     def _line(self, name: str, fields: Mapping[str, Any]) -> None:
         value = {"event": name, "time": round(self._clock.now(), 3)}
         value |= {key: plain_value(field) for key, field in fields.items()}
-        write(json_text.dumps(value).decode("utf-8", "replace") + "\n", sys.stdout)
+        put_json(value)
 
 
 def plain_value(value: Any) -> Any:

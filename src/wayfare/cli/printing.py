@@ -6,14 +6,14 @@ import os
 import re
 import sys
 import textwrap
-from typing import Final, TextIO
+from typing import Any, Final, TextIO
 
 from wayfare.errors import ConfigError, WayfareError
 
-_CONTROL: Final = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
-)
-"""Whatever moves a cursor, reverses the writing direction, ends a line, or is no character."""
+_STEERING: Final = "\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
+STEERING: Final = re.compile(f"[{_STEERING}\ud800-\udfff]")
+"""Whatever moves a cursor, reverses the writing direction, or is no character; line ends and tabs
+are not among it."""
 
 
 def plain(text: str) -> str:
@@ -21,15 +21,7 @@ def plain(text: str) -> str:
 
     Line ends and tabs become blanks.
     """
-    return _CONTROL.sub("\ufffd", text.replace("\r\n", " ").translate({9: " ", 10: " ", 13: " "}))
-
-
-def harmless(text: str) -> str:
-    """Lines of a stranger's text: on a terminal without what would steer it, else as they are."""
-    if not sys.stdout.isatty():
-        return text
-    lines = text.replace("\r\n", "\n").split("\n")
-    return "\n".join("\t".join(plain(cell) for cell in line.split("\t")) for line in lines)
+    return STEERING.sub("\ufffd", text.replace("\r\n", " ").translate({9: " ", 10: " ", 13: " "}))
 
 
 def say(text: str) -> None:
@@ -46,8 +38,34 @@ def told(error: WayfareError) -> int:
 
 
 def put(text: str) -> None:
-    """Lines of output, on stdout; the text ends with a line end of its own or none."""
-    sys.stdout.write(_encodable(text, sys.stdout))
+    """Lines of output, on stdout, without what steers a terminal; the text ends with a line end of
+    its own or none."""
+    sys.stdout.write(_encodable(unsteering(text), sys.stdout))
+
+
+def unsteering(text: str) -> str:
+    """Text of several lines, harmless for a terminal; what steers one becomes U+FFFD."""
+    return STEERING.sub("\ufffd", text.replace("\r\n", "\n"))
+
+
+def put_exact(text: str) -> None:
+    """A text that may be needed as it is: so it goes into a pipe, and harmless to a terminal."""
+    if sys.stdout.isatty():
+        return put(text)
+    write(text, sys.stdout)
+
+
+def put_json(value: Any) -> None:
+    """One line of JSON on stdout that a terminal may be shown, too."""
+    write(json_line(value), sys.stdout)
+
+
+def json_line(value: Any) -> str:
+    """JSON and a line end; what steers a terminal is written as escapes, so nothing is lost."""
+    from wayfare import json_text
+
+    text = json_text.dumps(value).decode("utf-8", "replace")
+    return STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
 
 
 def write(text: str, stream: TextIO) -> None:

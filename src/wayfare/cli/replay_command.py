@@ -13,8 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FrameType
 
-from wayfare import json_text
-from wayfare.cli.printing import columns, counted, note, put
+from wayfare.cli.printing import columns, counted, note, put_json, write
 from wayfare.cli.replay_progress import ReplayProgress, replay_progress
 from wayfare.clock import SystemClock
 from wayfare.context.budget import Budget
@@ -246,14 +245,11 @@ def _report(wanted: Wanted, done: _Done) -> None:
     rows = [row(result) for result in done.results]
     notes: list[str] = []
     if wanted.json:
-        content = json_text.dumps({"sessions": rows})
-        sys.stdout.flush()
-        sys.stdout.buffer.write(content + b"\n")
-        sys.stdout.buffer.flush()
+        put_json({"sessions": rows})
     else:
         width = columns(sys.stdout)
         lines = table(rows, totals(done.results), width)
-        put("\n".join((_bold(lines[0]), *lines[1:], "")))
+        write("\n".join((_bold(lines[0]), *lines[1:], "")), sys.stdout)
         notes.append(f"window: {done.results[0].window:,} tokens; {LEGEND}")
     for result in done.results:
         if result.stopped:

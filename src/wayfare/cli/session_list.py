@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from wayfare import json_text
-from wayfare.cli.printing import short
+from wayfare.cli.printing import plain, short
 from wayfare.cli.screen.spans import cut, one_line
 from wayfare.messages import Origin
 from wayfare.session import Places, session_names
@@ -115,7 +115,7 @@ def lines(found: list[Listed], width: int | None) -> list[str]:
         facts = [f"{one.messages} msgs", size, one.model]
         if one.ended not in ("", "done"):
             facts.append(one.ended)
-        row = f"{one.session}  {when}  {', '.join(fact for fact in facts if fact)}"
+        row = plain(f"{one.session}  {when}  {', '.join(fact for fact in facts if fact)}")
         said = f"    {one.first_words or '(nothing said yet)'}"
         rows += [
             row if width is None else cut(row, width),

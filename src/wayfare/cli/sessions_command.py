@@ -7,8 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
-from wayfare import json_text
-from wayfare.cli.printing import columns, counted, put
+from wayfare.cli.printing import columns, counted, put, put_json
 from wayfare.cli.session_list import lines, listed
 from wayfare.cli.session_setup import places_of
 from wayfare.cli.settings_files import read_settings
@@ -24,7 +23,7 @@ def run(root: Path, *, json: bool, every: bool) -> None:
     shown = names if every or json else names[:_FEW]
     found = [listed(places, name) for name in shown]
     if json:
-        put(json_text.dumps([asdict(one) for one in found]).decode("utf-8", "replace") + "\n")
+        put_json([asdict(one) for one in found])
         return
     if not found:
         put(f"no sessions in {places.workspace}; wayfare begins one\n")

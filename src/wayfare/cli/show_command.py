@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from wayfare.cli.addresses import Losses, opened, workspace_address
-from wayfare.cli.printing import say
+from wayfare.cli.printing import put, say
 from wayfare.errors import NotFound
 from wayfare.session import Places, run_sync
 from wayfare.store import Ref
@@ -25,7 +25,8 @@ _SIZE_BYTES: Final = 48_000
 
 
 def run(address: str, root: Path) -> int:
-    """Write the bytes to stdout, and nothing else; a picture only where no terminal shows it.
+    """Write the bytes to stdout, and nothing else; to a terminal, text without what steers it, and no
+    picture.
 
     Returns the exit status: 1 if part of a text is gone, which stderr says.
 
@@ -40,9 +41,12 @@ def run(address: str, root: Path) -> int:
     if picture and sys.stdout.isatty():
         say(f"{picture}; to have it: wayfare show '{ref}' > FILE")
         return 0
-    sys.stdout.flush()
-    sys.stdout.buffer.write(content)
-    sys.stdout.buffer.flush()
+    if sys.stdout.isatty():
+        put(content.decode("utf-8", "replace"))
+    else:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
     if losses.paths:
         say(losses.told())
     return 1 if losses.paths else 0

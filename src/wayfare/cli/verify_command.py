@@ -10,9 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from wayfare import json_text
 from wayfare.cli.model_choice import chosen_model, open_model
-from wayfare.cli.printing import columns, put, say
+from wayfare.cli.printing import columns, put, put_json, say, write
 from wayfare.cli.screen.spans import Line, joined
 from wayfare.cli.screen.terminal import shows_color
 from wayfare.cli.session_setup import budget_of, limits_of
@@ -125,7 +124,7 @@ def _verify(
     window_tokens = subject.budget.window_tokens
     results = run_sync(_run, subject, folder, chosen)
     if wanted.json:
-        _put_json(as_json(results, model=model.name, window_tokens=window_tokens))
+        put_json(as_json(results, model=model.name, window_tokens=window_tokens))
     else:
         width = width_for(columns(sys.stdout))
         _put(letter(results, model=model.name, window_tokens=window_tokens, width=width))
@@ -186,7 +185,7 @@ def _mutants(folder: Path, wanted: Wanted, chosen: Sequence[Experiment]) -> int:
     found = run_sync(_run_mutants, folder, some)
     blind = [text for text in mutants.unwatched() if text.partition(":")[0] in keys]
     if wanted.json:
-        _put_json({"mutants": [mutant_json(one) for one in found], "unwatched": blind})
+        put_json({"mutants": [mutant_json(one) for one in found], "unwatched": blind})
     else:
         width = width_for(columns(sys.stdout))
         _put([line for one in found for line in mutant_line(one, width)])
@@ -206,8 +205,4 @@ async def _run_mutants(folder: Path, some: Sequence[mutants.Mutant]) -> Sequence
 
 
 def _put(lines: Sequence[Line]) -> None:
-    put(joined(lines, color=shows_color(sys.stdout)))
-
-
-def _put_json(value: object) -> None:
-    put(json_text.dumps(value).decode("utf-8", "replace") + "\n")
+    write(joined(lines, color=shows_color(sys.stdout)), sys.stdout)

@@ -13,13 +13,16 @@ from wayfare.replay.rows import Row
 Cell: TypeAlias = tuple[str, float | None]
 """What a cell shows, and the number it is sorted by."""
 
-_UNSHOWN: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_UNSHOWN: Final = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+)
 _REMARKS: Final = 50
 """Remarks listed; a ruined recording has thousands, all alike."""
 
 
 def escaped(text: str) -> str:
-    """`text` for HTML; characters that HTML cannot hold become U+FFFD."""
+    """`text` for HTML; characters that HTML cannot hold, and those that turn
+    the writing direction, become U+FFFD."""
     return escape(_UNSHOWN.sub("\ufffd", text))
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final, TypeAlias
 
-from wayfare.cli.printing import plain
+from wayfare.cli.printing import plain, unsteering
 
 Span: TypeAlias = tuple[str, str]
 """A style of `STYLES` (or nothing) and a text without line ends."""
@@ -35,9 +35,6 @@ _SEQUENCE: Final = re.compile(
     r"|[ -/]*[0-~])"
     r"|\x9b[0-?]*[ -/]*[@-~]"
 )
-_CONTROL: Final = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
-)
 _TAB: Final = "    "
 _NARROW: Final = dict.fromkeys(map(ord, "·…›█░✓✗▾│→×“”’–⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"), "x")
 """Marks wayfare draws itself: one column each, known without a table of all characters."""
@@ -46,7 +43,7 @@ _NARROW: Final = dict.fromkeys(map(ord, "·…›█░✓✗▾│→×“”�
 def harmless(text: str) -> str:
     """Text of several lines without what steers a terminal: sequences go, stray controls become
     U+FFFD. Line ends and tabs stay."""
-    return _CONTROL.sub("\ufffd", _SEQUENCE.sub("", text).replace("\r\n", "\n"))
+    return unsteering(_SEQUENCE.sub("", text))
 
 
 def neutral(text: str) -> str:
