@@ -20,17 +20,6 @@ Script = Callable[..., str]
 ODD_NAME = "\x1b[2Jodd\u202etxt\x9b1m"
 
 
-def odd(value: Any) -> Any:
-    """Any JSON value with steering in each of its texts, keys left alone."""
-    if isinstance(value, str):
-        return value + STEERING
-    if isinstance(value, list):
-        return [odd(item) for item in value]
-    if isinstance(value, dict):
-        return {key: odd(item) for key, item in value.items()}
-    return value
-
-
 @pytest.fixture
 def ran(command: Command, script: Script, workspace: Path) -> Ran:
     """A session in which everybody tries: the person's paste, file names, tools, the model."""
@@ -56,7 +45,7 @@ def shipped_session(workspace: Path) -> str:
     lines = [json.loads(line) for line in log.read_text("utf-8").split("\n")[:-1]]
     for line in lines:
         if line.get("kind") == "mark" and line["name"] in ("model", "turn"):
-            line["detail"] = odd(line["detail"])
+            line["detail"] = {key: f"{value}{STEERING}" for key, value in line["detail"].items()}
     log.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), "utf-8")
     (target / "notes.md").write_text(
         f"# Current State\n\nAll is owned by somebody else now. {STEERING}\n", "utf-8"
