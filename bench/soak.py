@@ -137,7 +137,10 @@ class Mind:
         step = self.step
         if step % STEPS_A_TURN == 0:
             return Scripted(text=f"Module {step // STEPS_A_TURN} is done; its tests pass.")
-        return Scripted(text=f"Step {step}.", calls=tuple(_calls(step)))
+        calls = tuple(_calls(step))
+        if any(call.input.get("background") for call in calls):
+            self.asked["background"] = self.asked.get("background", 0) + 1
+        return Scripted(text=f"Step {step}.", calls=calls)
 
 
 _SUMMARY: Final = (

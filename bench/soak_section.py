@@ -85,5 +85,6 @@ def what(soaked: dict[str, Any]) -> str:
         "summaries asked for": asked.get("summary", 0),
         "extractions": asked.get("extraction", 0),
         "recalls": told.get("memory.recalled", 0),
+        "commands in the background": asked.get("background", 0),
     }
     return "In it: " + ", ".join(f"{count:,} {name}" for name, count in seen.items()) + "."

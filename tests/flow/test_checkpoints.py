@@ -53,7 +53,7 @@ async def worked(disk: FaultyDisk, *, after: int = 2) -> None:
     governor = await opened(disk)
     await governor.add([user("Port src/f0.py; never touch vendor/. The limit is 42 MB.")])
     await work(governor, 14)
-    await governor.transcript.keep(after_entries=1)
+    await governor.transcript.keep(after_entries=1, log_bytes_a_byte=0)
     await work(governor, after, first=14)
     await governor.transcript.close()
 
@@ -124,7 +124,7 @@ def test_any_history_folds_alike(format: Any) -> None:
         own = codec(format)
         for at, wire in enumerate(history):
             if at == int(len(history) * cut):
-                await governor.transcript.keep(after_entries=1)
+                await governor.transcript.keep(after_entries=1, log_bytes_a_byte=0)
             await governor.add([own.decode(wire)])
             try:
                 await governor.prepare()
@@ -233,7 +233,7 @@ async def test_the_power_may_go_while_one_is_written() -> None:
         undisturbed = seen(governor)
         disk.inject("crash", at=at)
         try:
-            await governor.transcript.keep(after_entries=1)
+            await governor.transcript.keep(after_entries=1, log_bytes_a_byte=0)
         except BaseException as error:
             if not is_power_cut(error):
                 raise
@@ -252,7 +252,7 @@ async def test_a_disk_that_refuses_one_stops_nothing(fault: Any) -> None:
     governor = await opened(disk)
     disk.inject(fault, times=0, where="checkpoint")
     await work(governor, 2, first=40)
-    await governor.transcript.keep(after_entries=1)
+    await governor.transcript.keep(after_entries=1, log_bytes_a_byte=0)
     await work(governor, 2, first=42)
     whole = seen(governor)
     await governor.transcript.close()

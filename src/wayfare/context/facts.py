@@ -79,6 +79,7 @@ class SavedLedger(msgspec.Struct, frozen=True, kw_only=True):
     """A ledger as a value JSON can hold, mappings as pairs in their order."""
 
     open: list[tuple[str, ToolUse, int]]
+    offered: list[tuple[str, list[dict[str, Any]]]]
     requests: list[tuple[int, Said]]
     files: list[tuple[str, FileFact]]
     commands: list[tuple[int, CommandFact]]
@@ -88,6 +89,8 @@ class SavedLedger(msgspec.Struct, frozen=True, kw_only=True):
     rules: list[tuple[str, Said]]
     figures: list[tuple[str, Said]]
     conclusions: list[tuple[str, Said]]
+    remarks: list[tuple[str, Said]]
+    wants_remark: bool
     todos: list[dict[str, Any]]
     last_words: Said | None
     active_words: str
@@ -101,7 +104,6 @@ class Ledger:
         self._declared = declared
         self._open: dict[str, tuple[ToolUse, int]] = {}
         self._offered: dict[str, tuple[Mapping[str, Any], ...]] = {}
-        self._asked: ToolUse | None = None
         self.requests: OrderedDict[int, Said] = OrderedDict()
         self.files: OrderedDict[str, FileFact] = OrderedDict()
         self.commands: OrderedDict[int, CommandFact] = OrderedDict()
@@ -126,6 +128,7 @@ class Ledger:
         """The facts as a value; see `restored`."""
         return SavedLedger(
             open=[(id, use, entry) for id, (use, entry) in self._open.items()],
+            offered=[(id, [dict(one) for one in todos]) for id, todos in self._offered.items()],
             requests=[*self.requests.items()],
             files=[*self.files.items()],
             commands=[*self.commands.items()],
@@ -135,6 +138,8 @@ class Ledger:
             rules=[*self.rules.items()],
             figures=[*self.figures.items()],
             conclusions=[*self.conclusions.items()],
+            remarks=[*self.remarks.items()],
+            wants_remark=self._wants_remark,
             todos=[dict(todo) for todo in self.todos],
             last_words=self.last_words,
             active_words=self.active_words,
@@ -146,6 +151,7 @@ class Ledger:
         """A ledger that goes on where `saved` was taken."""
         ledger = cls(declared)
         ledger._open = {id: (use, entry) for id, use, entry in saved.open}
+        ledger._offered = {id: tuple(todos) for id, todos in saved.offered}
         ledger.requests = OrderedDict(saved.requests)
         ledger.files = OrderedDict(saved.files)
         ledger.commands = OrderedDict(saved.commands)
@@ -155,6 +161,8 @@ class Ledger:
         ledger.rules = OrderedDict(saved.rules)
         ledger.figures = OrderedDict(saved.figures)
         ledger.conclusions = OrderedDict(saved.conclusions)
+        ledger.remarks = OrderedDict(saved.remarks)
+        ledger._wants_remark = saved.wants_remark
         ledger.todos = tuple(saved.todos)
         ledger.last_words = saved.last_words
         ledger.active_words = saved.active_words

@@ -14,6 +14,7 @@ from wayfare.context.facts import Ledger, SavedLedger
 from wayfare.context.slot import Slot
 from wayfare.context.tool_use import Declared
 from wayfare.context.view import View
+from wayfare.formats import codec
 from wayfare.messages import Message, user
 from wayfare.tokens import Meter
 
@@ -39,7 +40,7 @@ def saved(view: View, ledger: Ledger, contents: Contents) -> object:
     """The fold as a value JSON can hold."""
     return SavedFold(
         made_for=_made_for(view.meter, view.declared),
-        slots=view.slots(),
+        slots=[replace(slot, message=_told_once(slot.message)) for slot in view.slots()],
         step=view.step,
         active_request=view.active_request,
         aside=view.aside,
@@ -69,7 +70,7 @@ def restored(
         aside=fold.aside,
         edits=fold.edits,
     )
-    slots = [replace(slot, message=_shared(slot.message)) for slot in fold.slots]
+    slots = [replace(slot, message=_whole(slot.message)) for slot in fold.slots]
     ledger = Ledger.restored(fold.ledger, declared)
     return empty.holding(slots), ledger, Contents(fold.waiting, fold.listed)
 
@@ -79,6 +80,27 @@ def _made_for(meter: Meter, declared: Declared | None) -> str:
     measured = meter.message(_PROBE)
     told = sorted((declared or {}).items(), key=lambda one: one[0])
     return hashlib.sha256(json_text.dumps([type(meter).__name__, measured, told])).hexdigest()
+
+
+def _told_once(message: Message) -> Message:
+    """The message without blocks where its wire value alone gives them again."""
+    return msgspec.structs.replace(message, blocks=()) if _is_its_wire(message) else message
+
+
+def _is_its_wire(message: Message) -> bool:
+    if message.wire is None or message.edited or not message.blocks:
+        return False
+    read = codec(message.format).decode(message.wire)
+    return msgspec.structs.replace(read, origin=message.origin) == message
+
+
+def _whole(message: Message) -> Message:
+    """The message with its blocks, which share its wire value as a codec reads them."""
+    wire = message.wire
+    if wire is not None and not message.edited and not message.blocks:
+        read = codec(message.format).decode(wire)
+        return msgspec.structs.replace(read, origin=message.origin)
+    return _shared(message)
 
 
 def _shared(message: Message) -> Message:

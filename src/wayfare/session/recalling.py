@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, Final
 
 import anyio
@@ -25,13 +24,11 @@ MARK: Final = "recalled"
 _PART: Final = "recalled"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
-    """A record that was put before the model: its file, the hash of its text, its size."""
+class SavedRecalled(msgspec.Struct, frozen=True, kw_only=True):
+    """What was attached, as a checkpoint holds it."""
 
-    file: str
-    sha256: str
-    size_bytes: int
+    shown: list[tuple[str, str]]
+    spent_bytes: int
 
 
 class Recalling:
@@ -65,7 +62,9 @@ class Recalling:
         self._watch = watch
         self._turns = turns
         self.wait_seconds = wait_seconds
-        self._shown: list[Shown] = []
+        self._shown: dict[str, str] = {}
+        """The hash of the text that was attached last, by file: an older one is another text."""
+        self._spent_bytes = 0
 
     async def resume(self) -> None:
         """Learn from the log what was attached before.
@@ -76,18 +75,20 @@ class Recalling:
         transcript = self._governor.transcript
         held = transcript.part(_PART)
         if held is not None:
-            self._shown = msgspec.convert(held[1], list[Shown])
+            saved = msgspec.convert(held[1], SavedRecalled)
+            self._shown, self._spent_bytes = dict(saved.shown), saved.spent_bytes
         async for entry in transcript.entries(held[0] + 1 if held else 1):
             if isinstance(entry, MarkEntry) and entry.name == MARK:
                 for one in entry.detail.get("records", ()):
-                    self._shown.append(
-                        Shown(
-                            file=str(one["file"]),
-                            sha256=str(one["sha256"]),
-                            size_bytes=int(one["bytes"]),
-                        )
-                    )
-        transcript.remember(_PART, lambda: list(self._shown))
+                    self._attached(str(one["file"]), str(one["sha256"]), int(one["bytes"]))
+        transcript.remember(_PART, self._saved)
+
+    def _attached(self, file: str, sha256: str, size_bytes: int) -> None:
+        self._shown[file] = sha256
+        self._spent_bytes += size_bytes
+
+    def _saved(self) -> SavedRecalled:
+        return SavedRecalled(shown=[*self._shown.items()], spent_bytes=self._spent_bytes)
 
     def begin(self, request: Message) -> Awaited:
         """Start; the request stands in the log already."""
@@ -99,9 +100,9 @@ class Recalling:
         """Which attached records still stand in the context."""
         texts = [m.text for m in self._governor.view.messages() if m.origin is Origin.MEMORY]
         return {
-            (one.file, one.sha256)
-            for one in self._shown
-            if any(f'<memory file="{one.file}"' in text for text in texts)
+            (file, sha256)
+            for file, sha256 in self._shown.items()
+            if any(f'<memory file="{file}"' in text for text in texts)
         }
 
     async def find(self) -> Recalled | None:
@@ -111,7 +112,7 @@ class Recalling:
             return await self._recall(
                 self._said.user_texts(self._turns),
                 visible=self.visible(),
-                spent_bytes=sum(one.size_bytes for one in self._shown),
+                spent_bytes=self._spent_bytes,
             )
         except Exception as error:
             self._watch(Event(name="memory.recall_failed", text=f"nothing was recalled: {error}"))
@@ -119,14 +120,12 @@ class Recalling:
 
     async def note(self, recalled: Recalled) -> None:
         """Remember in the log what is attached."""
-        fresh = [
-            Shown(file=a.file, sha256=a.sha256, size_bytes=a.size_bytes)
+        records: list[dict[str, Any]] = [
+            {"file": a.file, "sha256": a.sha256, "bytes": a.size_bytes}
             for a in recalled.attachments
         ]
-        records: list[dict[str, Any]] = [
-            {"file": s.file, "sha256": s.sha256, "bytes": s.size_bytes} for s in fresh
-        ]
-        self._shown += fresh
+        for one in recalled.attachments:
+            self._attached(one.file, one.sha256, one.size_bytes)
         with suppress(StoreError):
             # Where the log cannot be written, the message that follows fails and says so.
             await self._governor.transcript.mark(MARK, {"how": recalled.how, "records": records})
@@ -134,8 +133,8 @@ class Recalling:
         self._watch(
             Event(
                 name="memory.recalled",
-                text=f"memory: {len(fresh)} recalled ({names})",
-                fields={"files": tuple(s.file for s in fresh), "how": recalled.how},
+                text=f"memory: {len(records)} recalled ({names})",
+                fields={"files": tuple(a.file for a in recalled.attachments), "how": recalled.how},
             )
         )
 

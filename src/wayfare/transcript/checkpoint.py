@@ -15,12 +15,17 @@ import msgspec
 
 from wayfare import json_text
 
-FORM: Final = 1
+FORM: Final = 2
 """Of what is stored; raised with every change of it or of what edits fold to."""
 EVERY_ENTRIES: Final = 1_000
-"""A checkpoint follows the last one after so many entries: a second of folding on a slow machine."""
+"""A checkpoint follows the last one after so many entries: a second of folding on a slow machine.
+A log of fewer folds fast enough without any."""
 LEAST_ENTRIES: Final = 200
 """At the end of a session fewer new ones are not worth a file."""
+LOG_BYTES_A_BYTE: Final = 8
+"""The log grows by so many bytes for each byte of a checkpoint before it is written: however
+large the fold is and however often a session ends, all checkpoints of a log together come to an
+eighth of its bytes at most."""
 
 Part: TypeAlias = Callable[[], Any]
 """Says what somebody folded the log to, as a value JSON can hold; None: nothing just now."""

@@ -85,6 +85,9 @@ class Transcript:
         self._checkpoints = checkpoints
         self._checkpoint_version: str | None = None
         self._kept_at = 0
+        self._kept_bytes = 0
+        self._last_bytes = 0
+        """Of the checkpoint made last, whether it was worth writing or not."""
         self._running = Running()
         self._parts: dict[str, Part] = {}
         self._folded: dict[str, Any] = {}
@@ -180,7 +183,7 @@ class Transcript:
         return None if content is None else checkpoint.read(content)
 
     def _take_over(self, kept: Kept) -> None:
-        self._kept_at = kept.upto
+        self._kept_at, self._kept_bytes = kept.upto, kept.prefix.bytes
         self._next = kept.upto + 1
         self._undone = frozenset(kept.undone)
         self.last_folding = kept.last_folding
@@ -198,11 +201,18 @@ class Transcript:
         """Let checkpoints hold what `part` says under `name`."""
         self._parts[name] = part
 
-    async def keep(self, *, after_entries: int = checkpoint.EVERY_ENTRIES) -> None:
-        """Write a checkpoint when so many entries came since the last; one that cannot be written
-        is told of and missed by nobody."""
-        docs = self._checkpoints
+    async def keep(
+        self,
+        *,
+        after_entries: int = checkpoint.EVERY_ENTRIES,
+        log_bytes_a_byte: int = checkpoint.LOG_BYTES_A_BYTE,
+    ) -> None:
+        """Write a checkpoint when so many entries came since the last and the log grew by so many
+        times what it takes; one that cannot be written is told of and missed by nobody."""
+        docs, grown_bytes = self._checkpoints, self._running.bytes - self._kept_bytes
         if docs is None or not self._parts or self.last_id - self._kept_at < after_entries:
+            return
+        if grown_bytes < self._last_bytes * log_bytes_a_byte:
             return
         parts = {name: part() for name, part in self._parts.items()}
         if None in parts.values():
@@ -217,9 +227,12 @@ class Transcript:
             head=dict(self.head),
             parts=parts,
         )
-        self._kept_at = self.last_id
+        content = checkpoint.written(kept)
+        self._last_bytes = len(content)
+        if grown_bytes < self._last_bytes * log_bytes_a_byte:
+            return
+        self._kept_at, self._kept_bytes = self.last_id, self._running.bytes
         try:
-            content = checkpoint.written(kept)
             expected = self._checkpoint_version
             self._checkpoint_version = await docs.write(_CHECKPOINT, content, expected=expected)
         except StoreError as error:
@@ -433,7 +446,8 @@ class Transcript:
         """Flush and let go."""
         if self._writes:
             self._writes = False
-            await self.keep(after_entries=checkpoint.LEAST_ENTRIES)
+            least = checkpoint.LEAST_ENTRIES if self._kept_at else checkpoint.EVERY_ENTRIES
+            await self.keep(after_entries=least)
         await self._log.close()
         await self._contents.close()
 

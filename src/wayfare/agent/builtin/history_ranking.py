@@ -19,16 +19,19 @@ from wayfare.lexical import Document, Ranking, tokens
 _PART_LINES: Final = 30
 _PART_CHARS: Final = 3_000
 """A longer text is ranked in parts, so that what is found is a place and not a file."""
-_CANDIDATES: Final = 1_000
-"""Parts ranked exactly, those with the most words of the query; each takes about 0.2 ms."""
+_CANDIDATES: Final = 300
+"""Parts ranked exactly, those with the most words of the query; each takes about 0.2 ms and some
+30 kB while it is ranked, which no longer grows with the session then."""
 _LINES_SHOWN: Final = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """Some lines of a piece: the number of the first where it is read, and the lines."""
+    """Some lines of a piece: where it stands and what it is about, the number of the first line
+    there, and the lines. Not the piece: a part of a text of 50 MB would hold all of it."""
 
-    piece: Piece
+    address: str
+    about: str
     first: int
     lines: tuple[str, ...]
 
@@ -84,14 +87,19 @@ def _parts(piece: Piece) -> Iterator[Part]:
         used += len(line) + 1
         full = at + 1 - start >= _PART_LINES or used >= _PART_CHARS
         if full or at == len(lines) - 1:
-            yield Part(piece=piece, first=piece.first + start, lines=tuple(lines[start : at + 1]))
+            yield Part(
+                address=piece.address,
+                about=piece.about,
+                first=piece.first + start,
+                lines=tuple(lines[start : at + 1]),
+            )
             start, used = at + 1, 0
 
 
 def _ranked(query: str, parts: Sequence[Part], most: int) -> list[Part]:
     by_key = {f"{at:06}": part for at, part in enumerate(parts)}
     ranking = Ranking(
-        Document(key=key, body="\n".join(part.lines), description=part.piece.about)
+        Document(key=key, body="\n".join(part.lines), description=part.about)
         for key, part in by_key.items()
     )
     return [by_key[hit.key] for hit in ranking.rank(query, most, surroundings=False)]

@@ -25,6 +25,17 @@ _LINGER_SECONDS = 0.05
 _LOOK_SECONDS = 0.2
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gone:
+    """What is worth knowing of a process that has ended: nothing of it needs pipes and watchers."""
+
+    pid: int
+    returncode: int
+
+    async def wait(self) -> int:
+        return self.returncode
+
+
 @dataclass(slots=True, kw_only=True)
 class Job:
     """A command that was started.
@@ -38,7 +49,7 @@ class Job:
 
     id: str
     command: str
-    process: Process
+    process: Process | Gone
     spool: Spool
     began: float
     grace_seconds: float
@@ -73,10 +84,16 @@ class Job:
     async def stop(self, why: str) -> None:
         """End it and all it started; `why` is said where its end is reported."""
         with anyio.CancelScope(shield=True):
-            if self.running:
+            if self.running and isinstance(self.process, Process):
                 self.ended_by = why
                 await end(self.process.pid, self.process, grace_seconds=self.grace_seconds)
             await self.settle()
+
+    def let_go(self) -> None:
+        """Hold the process no longer once nothing of it runs; its output stays in the file."""
+        code = self.process.returncode
+        if code is not None and not self.running:
+            self.process, self.left = Gone(pid=self.process.pid, returncode=code), {}
 
     async def settle(self) -> None:
         """Take in what was printed until now; let go of the output when nobody prints any more."""
@@ -98,6 +115,8 @@ class Jobs:
 
     def add(self, job: Job) -> str:
         """Let a command outlive its call; returns its id."""
+        for earlier in self._jobs.values():
+            earlier.let_go()
         job.id = f"b{len(self._jobs) + 1}"
         self._jobs[job.id] = job
         return job.id
@@ -164,7 +183,7 @@ class Jobs:
             shutil.rmtree(self._temporary, ignore_errors=True)
 
 
-async def left_behind(process: Process) -> Mapping[int, str]:
+async def left_behind(process: Process | Gone) -> Mapping[int, str]:
     """What still runs of a command whose shell has ended."""
     if not members(process.pid):
         return {}

@@ -52,7 +52,7 @@ async def _by_words(context: ToolContext, query: str, most: int, room: int) -> T
         return ToolOutput(text="Nothing of this session has these words.", brief="nothing found")
     said: list[str] = []
     for part in best:
-        where = f"{part.piece.address} lines {part.range} ({part.piece.about})"
+        where = f"{part.address} lines {part.range} ({part.about})"
         shown = [f"{number}\t{_cut(line)}" for number, line in best_lines(part, query)]
         block = "\n".join([where, *shown])
         room -= len(block) + 2
