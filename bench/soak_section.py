@@ -39,7 +39,7 @@ def growth(soaked: dict[str, Any]) -> str:
     last = readings[-1]
     quarter = max(len(readings) // 4, 1)
     shown = {r["step"]: r for r in (early, *readings[quarter - 1 :: quarter], last)}
-    rows = [
+    rows: list[tuple[object, ...]] = [
         (
             f"{step:,}",
             f"{r['resident_bytes'] / 2**20:.1f}",

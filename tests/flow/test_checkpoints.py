@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -258,3 +259,40 @@ async def test_a_disk_that_refuses_one_stops_nothing(fault: Any) -> None:
     await governor.transcript.close()
     disk.heal()
     assert await opened_and_closed(disk) == whole
+
+
+async def test_all_of_them_together_are_an_eighth_of_the_log_at_most() -> None:
+    disk = new_disk()
+    governor = await opened(disk)
+    written: list[bytes] = []
+    await governor.add([user("Port src/f0.py; never touch vendor/.")])
+    for number in range(400):
+        await work(governor, 1, first=number)
+        await governor.transcript.keep(after_entries=1)
+        content = disk.read(FILE) if disk.stat(FILE) is not None else b""
+        if content and content not in written:
+            written.append(content)
+    await governor.transcript.close()
+    assert len(written) > 1
+    results = sum(len(f"text {number}\n" + "word " * 500) for number in range(400))
+    assert 8 * sum(map(len, written)) <= len(disk.read(PLACES.log("s"))) + results
+
+
+async def test_a_log_that_folds_fast_has_none() -> None:
+    disk = new_disk()
+    governor = await opened(disk)
+    await governor.add([user("Port src/f0.py.")])
+    await work(governor, 120)
+    await governor.transcript.close()
+    assert disk.stat(FILE) is None
+
+
+async def test_a_text_that_was_not_touched_stands_in_one_once() -> None:
+    disk = new_disk()
+    governor = await opened(disk)
+    await governor.add([user("Port the one file called peculiar_name.")])
+    await governor.add([assistant("A remarkable sentence.")])
+    await governor.transcript.keep(after_entries=1, log_bytes_a_byte=0)
+    saved = json.loads(disk.read(FILE).partition(b"\n")[2])
+    await governor.transcript.close()
+    assert json.dumps(saved["parts"]["context"]["slots"]).count("A remarkable sentence.") == 1

@@ -23,9 +23,9 @@ A log of fewer folds fast enough without any."""
 LEAST_ENTRIES: Final = 200
 """At the end of a session fewer new ones are not worth a file."""
 LOG_BYTES_A_BYTE: Final = 8
-"""The log grows by so many bytes for each byte of a checkpoint before it is written: however
+"""The log, with the files of its big results, grows by so many bytes for each byte of a checkpoint before it is written: however
 large the fold is and however often a session ends, all checkpoints of a log together come to an
-eighth of its bytes at most."""
+eighth of it at most."""
 
 Part: TypeAlias = Callable[[], Any]
 """Says what somebody folded the log to, as a value JSON can hold; None: nothing just now."""

@@ -12,7 +12,7 @@ from wayfare.clock import Clock
 from wayfare.errors import NotFound, StoreError, WriteFailed
 from wayfare.events import Event, Watched
 from wayfare.formats import codec
-from wayfare.messages import Message
+from wayfare.messages import Message, ToolResult
 from wayfare.model import Usage
 from wayfare.store import Blobs, Docs, Log, Opened, Ref
 from wayfare.store.ref import digest
@@ -85,7 +85,8 @@ class Transcript:
         self._checkpoints = checkpoints
         self._checkpoint_version: str | None = None
         self._kept_at = 0
-        self._kept_bytes = 0
+        self._grown_bytes = 0
+        """What was stored since the last checkpoint, in the log and beside it."""
         self._last_bytes = 0
         """Of the checkpoint made last, whether it was worth writing or not."""
         self._running = Running()
@@ -169,6 +170,7 @@ class Transcript:
         if running.lines < covered:
             return None
         self._running = running
+        self._grown_bytes = running.bytes - (0 if kept is None else kept.prefix.bytes)
         self._unreadable = tuple(unreadable)
         return count, unreadable
 
@@ -183,7 +185,7 @@ class Transcript:
         return None if content is None else checkpoint.read(content)
 
     def _take_over(self, kept: Kept) -> None:
-        self._kept_at, self._kept_bytes = kept.upto, kept.prefix.bytes
+        self._kept_at = kept.upto
         self._next = kept.upto + 1
         self._undone = frozenset(kept.undone)
         self.last_folding = kept.last_folding
@@ -208,8 +210,8 @@ class Transcript:
         log_bytes_a_byte: int = checkpoint.LOG_BYTES_A_BYTE,
     ) -> None:
         """Write a checkpoint when so many entries came since the last and the log grew by so many
-        times what it takes; one that cannot be written is told of and missed by nobody."""
-        docs, grown_bytes = self._checkpoints, self._running.bytes - self._kept_bytes
+        times what it takes, files of its big results included; one that cannot be written is told of and missed by nobody."""
+        docs, grown_bytes = self._checkpoints, self._grown_bytes
         if docs is None or not self._parts or self.last_id - self._kept_at < after_entries:
             return
         if grown_bytes < self._last_bytes * log_bytes_a_byte:
@@ -231,7 +233,7 @@ class Transcript:
         self._last_bytes = len(content)
         if grown_bytes < self._last_bytes * log_bytes_a_byte:
             return
-        self._kept_at, self._kept_bytes = self.last_id, self._running.bytes
+        self._kept_at, self._grown_bytes = self.last_id, 0
         try:
             expected = self._checkpoint_version
             self._checkpoint_version = await docs.write(_CHECKPOINT, content, expected=expected)
@@ -329,6 +331,10 @@ class Transcript:
 
     async def _prepare(self, message: Message, id: int, at: float) -> tuple[MessageEntry, Entered]:
         wire, refs = await stored.put_results(message, self._blobs, self._blob_chars, self._watch)
+        blocks = message.blocks
+        self._grown_bytes += sum(
+            len(block.text) for at in refs if isinstance(block := blocks[at], ToolResult)
+        )
         entry = MessageEntry(
             v=en.VERSION,
             id=id,
@@ -466,6 +472,7 @@ class Transcript:
         self._next += len(made)
         for line, entry in zip(lines, made, strict=True):
             self._running.take(line)
+            self._grown_bytes += len(line) + 1
             self._note(entry)
             for follower in self.followers:
                 follower(entry)
