@@ -12,7 +12,9 @@ from wayfare.context.stubs import Addresses, cut
 from wayfare.messages import Message, Origin, Text
 
 REFERENCE: Final = "Conversation summary (reference only):"
-_REQUEST_CHARS: Final = 2_000
+REQUEST_CHARS: Final = 2_000
+LEAST_REQUEST_CHARS: Final = 300
+"""So much of the request is shown however little room there is: what an agent is at."""
 
 
 def compacted(
@@ -24,7 +26,7 @@ def compacted(
     last_entry: int,
     addresses: Addresses,
     reactive: bool = False,
-    request_chars: int = _REQUEST_CHARS,
+    request_chars: int = REQUEST_CHARS,
 ) -> Message:
     """The message; `request` is the user's present wish, which stands in full below it."""
     head = [

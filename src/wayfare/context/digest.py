@@ -12,18 +12,22 @@ from os.path import commonpath
 from typing import Final
 
 from wayfare.context import names, statements
-from wayfare.context.compacted import REFERENCE, compacted, request_shown
+from wayfare.context.compacted import (
+    LEAST_REQUEST_CHARS,
+    REFERENCE,
+    compacted,
+    request_shown,
+)
 from wayfare.context.facts import CommandFact, ErrorFact, FileFact, Ledger, Said
 from wayfare.context.names import InSight
 from wayfare.context.rendering import Rendering
 from wayfare.context.slot import Slot
 from wayfare.context.stubs import Addresses, cut
+from wayfare.context.summary_reply import bounded
 from wayfare.messages import Message, Opaque, Origin, Text, Thinking, ToolCall, ToolResult, walk
 from wayfare.redaction import scrub
 from wayfare.transcript import Collapse
 
-_REQUEST_CHARS: Final = 300
-"""So much of the active request opens a digest whose context shows all of it elsewhere."""
 _QUOTE_CHARS: Final = 240
 _COMMAND_CHARS: Final = 120
 _ERROR_CHARS: Final = 160
@@ -179,8 +183,9 @@ def marker(
             *name_index(ledger, room, in_sight),
         ]
     else:
-        request_chars = min(_REQUEST_CHARS, max(room.chars // 3, 200))
-        prose = cut(carried, room.chars // 2)
+        # All of the request stands in the context; a digest needs its beginning only.
+        request_chars = LEAST_REQUEST_CHARS
+        prose = bounded(carried, len, room.chars // 2)
         own = replace(room, chars=room.chars - len(prose))
         if prose:
             return compacted(

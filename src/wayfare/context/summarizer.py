@@ -14,48 +14,44 @@ from typing import Final
 from wayfare.clock import Clock
 from wayfare.context import recovery
 from wayfare.context.breaker import FAILED, Breaker
-from wayfare.context.compacted import compacted
+from wayfare.context.compacted import LEAST_REQUEST_CHARS, REQUEST_CHARS, compacted
 from wayfare.context.digest import Room, name_index
 from wayfare.context.folding import archived_span
 from wayfare.context.must_keep import Fact, Retention, listed, missing, must_keep
 from wayfare.context.passes import condense, microcompact
 from wayfare.context.passes import notes as notes_pass
-from wayfare.context.patience import answered
 from wayfare.context.pipeline import Governor
 from wayfare.context.restore import Restorer
-from wayfare.context.span import Span, earlier, shown_text, span_of
-from wayfare.context.summary_reply import Failed, Summary, checked
-from wayfare.context.summary_request import ask_for, for_summary
-from wayfare.context.view import View
-from wayfare.errors import (
-    BrokenView,
-    CannotFit,
-    OutputTooLarge,
-    PromptTooLong,
-    WayfareError,
-    WriteFailed,
+from wayfare.context.span import Span, shown_text, span_of
+from wayfare.context.summary_query import (
+    CHARS_A_TOKEN,
+    PROSE_SHARE,
+    Learned,
+    Spent,
+    SummaryQuery,
 )
+from wayfare.context.summary_reply import Failed, Summary, bounded
+from wayfare.context.view import View
+from wayfare.errors import CannotFit
 from wayfare.events import Event, Watched
 from wayfare.messages import Message, Origin, user
-from wayfare.model import Model, Usage
+from wayfare.model import Model
 from wayfare.redaction import scrub
 from wayfare.tokens import total
 from wayfare.transcript import Collapse, Edit, EditEntry, Insert
 
 IDLE_SECONDS: Final = 120.0
-PROSE_SHARE: Final = 0.1
 FACTS_SHARE: Final = 0.15
-_REFUSALS: Final = 3
-_LEFT_AFTER_REFUSAL: Final = 2 / 3
 _FULL_SHARE: Final = 0.8
 """Of the limit, as much a compacted request takes at most with what is restored."""
 _LEAST_REPLACED_TOKENS: Final = 150
-_CHARS_A_TOKEN: Final = 3
+_REPLACED_SHARE: Final = 0.9
+"""Of what it replaces, as much a summary takes at most, with all that stands around it."""
+_SMALL_TOKENS: Final = 2_000
 _MOST_CHARS_A_TOKEN: Final = 5
 _SHARED: Final = ("permission mode", "instructions", "recent files")
 """Sources that say the same to a sub-agent as to the session."""
 
-Spent = Callable[[Usage, Model], None]
 NotesNow = Callable[[], Awaitable[notes_pass.Notes | None]]
 
 
@@ -81,6 +77,7 @@ class Summarizer:
     notes: NotesNow | None = None
     idle_seconds: float = IDLE_SECONDS
     _breakers: dict[str, Breaker] = field(default_factory=dict[str, Breaker])
+    _learned: dict[str, Learned] = field(default_factory=dict[str, Learned])
 
     async def __call__(
         self, governor: Governor, /, *, focus: str = "", trigger: str = "manual"
@@ -107,12 +104,21 @@ class Summarizer:
         replaced = total(slot.load for slot in span.gone).tokens
         if not span.older or replaced < _LEAST_REPLACED_TOKENS:
             return ()
+        if all(slot.made for slot in span.gone):
+            # A summary of nothing but a summary says the same again.
+            return await self._digest(governor, first, trigger) if trigger == "auto" else ()
         breaker = await self._breaker(governor)
         if self.model is None or breaker.open(self.clock.now(), governor.budget.summary_failures):
             if self.model is not None:
                 self._tell("compaction.breaker", "summaries keep failing: a digest stands in")
             return await self._digest(governor, first, trigger)
-        made = await self._summary(governor, span, focus)
+        query = SummaryQuery(
+            model=self.model,
+            idle_seconds=self.idle_seconds,
+            spent=self.spent,
+            learned=self._learned.setdefault(self.model.name, Learned()),
+        )
+        made = await query(governor, span, focus)
         if isinstance(made, Failed):
             in_a_row = await breaker.failed(governor.transcript, made.kind, made.text, trigger)
             text = f"no summary: {made.text}"
@@ -121,8 +127,11 @@ class Summarizer:
             if trigger in ("manual", "model"):
                 return ()
             return await self._digest(governor, first, trigger)
-        edits = await self._commit(governor, first, span, made, trigger)
         breaker.succeeded()
+        edits = await self._commit(governor, first, span, made, trigger)
+        if not edits:
+            self._tell("compaction.nothing", "a summary would take more than what it replaces")
+            return await self._digest(governor, first, trigger)
         return edits
 
     def for_subagent(self) -> Summarizer:
@@ -135,69 +144,6 @@ class Summarizer:
         if path not in self._breakers:
             self._breakers[path] = await Breaker.of(governor.transcript)
         return self._breakers[path]
-
-    async def _summary(self, governor: Governor, span: Span, focus: str) -> Summary | Failed:
-        """Ask, at most three times smaller when refused as too long, and check the answer."""
-        model = self.model
-        assert model is not None
-        budget = governor.budget
-        facts = must_keep(governor.ledger)
-        most_tokens = max(
-            min(budget.summary_output_tokens, int(budget.limit_tokens * PROSE_SHARE)), 200
-        )
-        output = min(model.max_output_tokens, max(2 * most_tokens, 1_024), model.window_tokens // 4)
-        room = int((model.window_tokens * 0.9 - output) / max(governor.calibration.ratio, 0.5))
-        told, shown_facts = listed(facts, room_chars=room // 4 * _CHARS_A_TOKEN)
-        replaced = {slot.entry for slot in span.older}
-        material = for_summary(
-            # As the view holds them before anything is shortened in passing.
-            [slot for slot in governor.view if slot.entry in replaced],
-            facts=told,
-            earlier=earlier(span.older),
-            focus=focus,
-            most_tokens=most_tokens,
-        )
-        for attempt in range(_REFUSALS + 1):
-            asked = ask_for(
-                material,
-                addresses=governor.addresses,
-                meter=governor.meter,
-                room_tokens=room,
-                room_chars=budget.summary_input_chars,
-                output_tokens=output,
-            )
-            if asked is None:
-                return Failed(kind="no_room", text="what is to be summarized does not fit")
-            try:
-                reply = await answered(model, asked.request, idle_seconds=self.idle_seconds)
-            except PromptTooLong as error:
-                limit = error.limit_tokens or model.window_tokens
-                sent = min(room, asked.tokens)
-                room = min(int(sent * _LEFT_AFTER_REFUSAL), int((limit - output) * 0.9))
-                if attempt == _REFUSALS or room <= 0:
-                    return Failed(kind="too_long", text=f"the summary model refuses: {error}")
-                continue
-            except OutputTooLarge as error:
-                output = error.output_limit_tokens or output // 2
-                if attempt == _REFUSALS or output < 64:
-                    return Failed(kind="too_long", text=f"the summary model refuses: {error}")
-                continue
-            except (WriteFailed, BrokenView):
-                raise
-            except WayfareError as error:
-                kind = type(error).__name__
-                return Failed(kind=kind, text=f"the summary model failed: {error}")
-            await governor.transcript.add_usage("summary", model.name, reply.usage)
-            self.spent(reply.usage, model)
-            return checked(
-                reply,
-                facts=shown_facts,
-                ledger=governor.ledger,
-                meter=governor.meter,
-                most_tokens=most_tokens,
-                replaced_tokens=total(slot.load for slot in span.gone).tokens,
-            )
-        raise AssertionError("unreachable")
 
     async def _commit(
         self,
@@ -216,6 +162,9 @@ class Summarizer:
             reason=f"{len(span.gone)} messages, {_WHY[trigger]}",
             ops=(op,),
         )
+        after = governor.planned(*first, lambda view: [edit]).total.tokens
+        if after >= governor.planned(*first).total.tokens:
+            return ()
         edits = await governor.edit(*first, lambda view: [edit])
         self._report(
             facts,
@@ -236,28 +185,37 @@ class Summarizer:
         summary lacks, those put behind it."""
         meter, budget = governor.meter, governor.budget
         ratio = governor.calibration.ratio
-        gone = total(slot.load for slot in span.gone).tokens
+        most = int(total(slot.load for slot in span.gone).tokens * _REPLACED_SHARE)
+        request = governor.view.request_text()
+
+        def made(prose: str, facts: str, restored: str) -> Message:
+            return compacted(
+                prose=prose,
+                request=request,
+                facts=facts,
+                restored=restored,
+                last_entry=archived_span(span.older)[1],
+                addresses=governor.addresses,
+                reactive=trigger == "reactive",
+                # All of it stands in the context: where little is replaced its beginning will do.
+                request_chars=REQUEST_CHARS if most > _SMALL_TOKENS else LEAST_REQUEST_CHARS,
+            )
+
+        left = most - meter.text(made("", "", "").text)
+        prose = bounded(summary.prose, meter.text, max(left, 0))
         shown = shown_text(span.standing)
         facts = must_keep(governor.ledger)
-        lost = missing(facts, f"{shown}\n{summary.prose}")
-        spare = int(gone * 0.9) - meter.text(summary.prose)
+        lost = missing(facts, f"{shown}\n{prose}")
+        spare = left - meter.text(prose)
         # What the prose leaves of its share goes to the facts it lacks.
-        both = int(budget.share(PROSE_SHARE + FACTS_SHARE) / ratio) - meter.text(summary.prose)
+        both = int(budget.share(PROSE_SHARE + FACTS_SHARE) / ratio) - meter.text(prose)
         facts_tokens = max(min(both, spare), 0)
         added_text, added = behind(governor, lost, facts_tokens)
         room = self._restore_room(governor, span, spare - meter.text(added_text), ratio)
         restored = await self.restorer.restored(
             room_tokens=room, ledger=governor.ledger, meter=meter, shown=shown
         )
-        message = compacted(
-            prose=summary.prose,
-            request=governor.view.request_text(),
-            facts=added_text,
-            restored=restored,
-            last_entry=archived_span(span.older)[1],
-            addresses=governor.addresses,
-            reactive=trigger == "reactive",
-        )
+        message = made(prose, added_text, restored)
         return message, facts, lost, added
 
     def _restore_room(self, governor: Governor, span: Span, spare_tokens: int, ratio: float) -> int:
@@ -416,7 +374,7 @@ def behind(
 ) -> tuple[str, tuple[Fact, ...]]:
     """What stands behind a summary: the facts it lacks, then the names in use."""
     budget = governor.budget
-    chars = room_tokens * _CHARS_A_TOKEN
+    chars = room_tokens * CHARS_A_TOKEN
     room = Room(
         chars=chars,
         file_name_chars=min(budget.file_name_chars, chars // 16),

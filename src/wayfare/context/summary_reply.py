@@ -8,7 +8,7 @@ quotations alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -30,6 +30,10 @@ HEADINGS: Final[Mapping[str, re.Pattern[str]]] = {
 _LEAST_HEADINGS: Final = 4
 LEAST_FACTS_SHARE: Final = 0.05
 _LEAST_WORDS: Final = 6
+_LEAST_SHARE: Final = 0.01
+_LEAST_LINE_CHARS: Final = 40
+_AT_WORK: Final = ("State of work", "Next step")
+"""What of a summary is needed first to go on."""
 _TITLE: Final = re.compile(
     r"^\s{0,3}(?:#{1,6}\s+(.+?)\s*#*|\*\*(.+?)\*\*:?|([A-Z][\w ,/&]{2,40}):)\s*$"
 )
@@ -114,7 +118,7 @@ def checked(
         text = f"the summary holds {share:.0%} of {len(facts)} facts that must be kept"
         return Failed(kind="facts", text=text)
     prose, unsourced = _sourced(scrub(prose)[0], ledger)
-    return Summary(prose=bounded(prose, meter, most_tokens), unsourced_lines=unsourced)
+    return Summary(prose=bounded(prose, meter.text, most_tokens), unsourced_lines=unsourced)
 
 
 def _prose(text: str) -> str:
@@ -198,26 +202,38 @@ def _supported(line: str, sources: Iterable[frozenset[str]], quoted: Sequence[st
     return alike(said, sources)
 
 
-def bounded(prose: str, meter: Meter, most_tokens: int) -> str:
-    """The prose within so many tokens: every section gives the same share from its end."""
-    if meter.text(prose) <= most_tokens:
+def bounded(prose: str, count: Callable[[str], int], most: int) -> str:
+    """The prose within `most` by a count of ours: sections that say nothing go first, then every
+    section gives the same share from its end, the state of work and the next step last."""
+    whole = count(prose)
+    if whole <= most:
         return prose
-    parts = sections(prose)
-    share = most_tokens / max(meter.text(prose), 1)
-    while True:
+    parts = [(title, lines) for title, lines in sections(prose) if _says(lines)]
+    share = most / max(whole, 1)
+    while share >= _LEAST_SHARE:
         text = "\n".join(_cut(parts, share))
-        if meter.text(text) <= most_tokens or share < 0.01:
-            return text if meter.text(text) <= most_tokens else text[: most_tokens * 2]
+        if count(text) <= most:
+            return text
         share *= 0.85
+    text = "\n".join(line for title, lines in parts if title in _AT_WORK for line in lines)
+    text = text or prose
+    while text and count(text) > most:
+        text = text[: len(text) * 3 // 4]
+    return text
+
+
+def _says(lines: Sequence[str]) -> bool:
+    return bool(words(_NOTHING.sub(" ", " ".join(lines))))
 
 
 def _cut(parts: Sequence[tuple[str, list[str]]], share: float) -> Iterator[str]:
     for title, lines in parts:
         if title:
             yield f"## {title}"
-        room = int(sum(len(line) + 1 for line in lines) * share)
+        own = min(share * 2, 1.0) if title in _AT_WORK else share
+        room = int(sum(len(line) + 1 for line in lines) * own)
         for line in lines:
             if room <= 0:
                 break
-            yield line[: max(room, 40)]
+            yield line[: max(room, _LEAST_LINE_CHARS)]
             room -= len(line) + 1

@@ -330,3 +330,42 @@ async def test_what_code_adds_back_and_a_digest_hold_no_secrets() -> None:
         made = "\n".join(s.message.text for s in session.governor.view if s.made)
         assert key not in made
         assert "must always push with the token [secret: github token]" in made
+
+
+async def test_a_window_that_a_refusal_names_is_kept_to_at_the_next_compaction() -> None:
+    session = await Governed(window_tokens=16_000).open()
+    await session.steps(range(8))
+    refusal = PromptTooLong("too long", limit_tokens=4_000)
+    summarizer = session.summarizer(refusal, always=good_summary())
+    await summarizer(session.governor)
+    assert session.model is not None
+    assert len(session.model.requests) == 2
+    await session.steps(range(8, 16))
+    await summarizer(session.governor)
+    assert len(session.model.requests) == 3
+    count = session.governor.meter.text
+    *_, last = session.model.requests
+    assert count(last.messages[0].text) + (last.max_output_tokens or 0) < 4_000
+
+
+async def test_a_summary_that_would_take_more_than_it_replaces_is_not_committed() -> None:
+    session = await Governed(window_tokens=4_096).open()
+    await session.governor.add([user("Read the file. " + "It matters much. " * 15)])
+    await session.steps(range(1), chars=700)
+    await session.governor.add([user("And now?")])
+    before = session.governor.tokens
+    await session.summarizer(always=good_summary("done " * 60))(session.governor, trigger="model")
+    assert session.governor.tokens <= before
+
+
+async def test_a_summary_alone_is_not_summarized_again() -> None:
+    session = await Governed().open()
+    await session.steps(range(8))
+    summarizer = session.summarizer(always=good_summary())
+    assert await summarizer(session.governor)
+    assert session.model is not None
+    asked = len(session.model.requests)
+    view = session.governor.view.messages()
+    assert await summarizer(session.governor) == ()
+    assert len(session.model.requests) == asked
+    assert session.governor.view.messages() == view

@@ -135,7 +135,17 @@ def test_our_own_marks_are_no_lines_of_a_summary() -> None:
 def test_a_long_summary_is_bounded_and_every_section_keeps_its_beginning() -> None:
     decisions, steps = "- a decision of weight\n" * 80, "- go on\n" * 80
     parts = ["## Decisions", decisions, "## Next step", steps]
-    text = bounded("\n".join(parts), METER, 200)
+    text = bounded("\n".join(parts), METER.text, 200)
     assert METER.text(text) <= 200
     assert [title for title, _ in sections(text)] == ["Decisions", "Next step"]
     assert all(lines for _, lines in sections(text))
+
+
+def test_a_summary_cut_to_little_keeps_the_state_of_work() -> None:
+    rule = "- " + "a rule in many words " * 20
+    prose = f"## Goal and standing constraints\n{rule}\n## Decisions\n-\n## State of work\n- done: read alpha.txt\n## Open questions\n-"
+    for most in (160, 120, 60, 30):
+        text = bounded(prose, len, most)
+        assert len(text) <= most
+        assert "done: read alpha" in text
+        assert "Open questions" not in text
