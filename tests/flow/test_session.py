@@ -10,6 +10,7 @@ import pytest
 from tests.flow.opened import Watching, answers, asked
 
 from wayfare import Agent, Session, ToolContext, tool
+from wayfare.agent.builtin import builtin_tools
 from wayfare.agent.hooks import Hook
 from wayfare.backends import OsDisk
 from wayfare.clock import MovableClock
@@ -19,6 +20,7 @@ from wayfare.errors import CannotFit, ModelRateLimited, NotFound, OutputTooLarge
 from wayfare.messages import assistant, user
 from wayfare.providers.scripted import ScriptedModel
 from wayfare.session import Places, read_address, session_names
+from wayfare.session.memory_wanted import MemoryWanted
 from wayfare.testing.read_only_disk import ReadOnlyDisk
 from wayfare.transcript import EditEntry
 
@@ -464,3 +466,33 @@ def test_public_names_come_when_asked_for() -> None:
         assert getattr(wayfare, name) is not None
     with pytest.raises(AttributeError, match="Sessoin"):
         _ = wayfare.Sessoin  # pyright: ignore
+
+
+@pytest.mark.parametrize(
+    ("window_tokens", "left_out"),
+    [(8_192, ["task", "grep", "glob", "todo_write"]), (32_000, []), (200_000, [])],
+)
+async def test_a_small_window_is_offered_fewer_tools_and_the_person_is_told(
+    window_tokens: int, left_out: list[str], tmp_path: Path
+) -> None:
+    model = {"window_tokens": window_tokens, "max_output_tokens": 4_096}
+    watching = Watching(tmp_path, ["Hello."], model=model)
+    memory = MemoryWanted.of(tmp_path, user=str(tmp_path / "user"), asks_model=False)
+    async with watching.open(tools=None, role="", memory=memory) as session:
+        assert (await session.run("Hi.")).how == "done"
+        kit = session.kit
+        taken, limit = sum(kit.fixed.values()), session.governor.budget.limit_tokens
+    request = next(sent for sent in watching.model.requests if sent.tools)
+    offered = {spec.name for spec in request.tools}
+    assert {"bash", "read_file", "edit_file", "write_file", "search_history"} < offered
+    assert {"task", "grep", "glob", "todo_write"} - offered == set(left_out)
+    assert ("task list" in request.system) == ("todo_write" in offered)
+    assert taken < limit * 0.65
+    told = [event.fields["left_out"] for event in watching.told("context.fixed")]
+    assert told == ([left_out] if left_out else [])
+
+
+async def test_tools_that_somebody_named_are_offered_in_any_window(tmp_path: Path) -> None:
+    watching = Watching(tmp_path, ["Hello."], model={"window_tokens": 8_192})
+    async with watching.open(tools=builtin_tools()) as session:
+        assert set(session.kit.tools) == set(builtin_tools())

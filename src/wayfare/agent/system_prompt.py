@@ -44,6 +44,7 @@ def system_prompt(
     facts: str = "",
     instructions: Sequence[Instructions] = (),
     has_tools: bool = True,
+    has_task_list: bool = True,
     role: str = "",
     extra: Sequence[str] = (),
 ) -> str:
@@ -53,12 +54,15 @@ def system_prompt(
         facts: What is true of the workspace, from `workspace_facts`.
         instructions: From `find_instructions`.
         has_tools: Whether there are tools to give guidance on.
+        has_task_list: Whether one of them keeps the task list.
         role: Stands in place of wayfare's own role and rules.
         extra: Sections that come last, such as the rules and the index of memory.
     """
+    guidance = ["system_tools.md"] if has_tools else []
+    guidance += ["system_tasks.md"] if has_tools and has_task_list else []
     sections = [
         role or prompt_text("system_role.md"),
-        prompt_text("system_tools.md") if has_tools else "",
+        "\n".join(prompt_text(name) for name in guidance),
         facts,
         _instructions(instructions),
         *extra,

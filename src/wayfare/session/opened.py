@@ -5,7 +5,7 @@ What is said with every request, the log, the kit, and what works beside the loo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Final
@@ -42,6 +42,7 @@ from wayfare.session.wiring import (
     Children,
     GovernorSight,
     budget_for,
+    fitting_tools,
     fixed_parts,
     own_tools,
     prompt_for,
@@ -163,6 +164,9 @@ async def _said(wanted: Wanted) -> _Said:
     if memory is not None:
         tools = tools.with_tool(*memory.tools())
         watch = memory.watching
+    left_out: tuple[str, ...] = ()
+    if wanted.tools is None:
+        tools, left_out = fitting_tools(tools, budget)
     system = prompt_for(
         places.workspace,
         tools,
@@ -174,7 +178,7 @@ async def _said(wanted: Wanted) -> _Said:
     fixed = fixed_parts(system, tools)
     if memory is not None:
         fixed["memory index"] = fixed_parts(memory.tail(), Registry())["system prompt"]
-    _tell_fixed(fixed, budget, watch)
+    _tell_fixed(fixed, budget, left_out, watch)
     return _Said(
         places=places,
         model=model,
@@ -286,14 +290,29 @@ def _context(said: _Said, begun: Begun, subagents: Subagents, wanted: Wanted) ->
     )
 
 
-def _tell_fixed(fixed: Mapping[str, int], budget: Budget, watch: Watched) -> None:
-    """Say so when what cannot be shrunk leaves too little room; the first call then fails."""
+def _tell_fixed(
+    fixed: Mapping[str, int], budget: Budget, left_out: Sequence[str], watch: Watched
+) -> None:
+    """Say which tools a small window had no room for, and when what cannot be shrunk leaves too
+    little room all the same: the first call then fails."""
     taken, limit = sum(fixed.values()), budget.limit_tokens
-    if limit - taken >= limit * _ROOM_SHARE:
+    cramped = limit - taken < limit * _ROOM_SHARE
+    if not cramped and not left_out:
         return
     sizes = ", ".join(f"{name} {tokens:,}" for name, tokens in fixed.items())
     text = (
         f"system prompt and tools take {taken:,} tokens ({sizes}) of {limit:,} that a window of "
-        f"{budget.window_tokens:,} leaves for a request: too little room for messages"
+        f"{budget.window_tokens:,} leaves for a request"
     )
-    watch(Event(name="context.fixed", text=text, fields={**fixed, "limit_tokens": limit}))
+    if cramped:
+        text += ": too little room for messages"
+    if left_out:
+        text += f"; tools left out to make room: {', '.join(left_out)}"
+    told = list(left_out)
+    watch(
+        Event(
+            name="context.fixed",
+            text=text,
+            fields={**fixed, "limit_tokens": limit, "left_out": told},
+        )
+    )

@@ -38,6 +38,11 @@ if TYPE_CHECKING:
 _INSTRUCTIONS_SHARE: Final = 0.15
 """Of the limit, as much as the memory index and recalled records may take."""
 _CHARS_A_TOKEN: Final = 3
+_TOOLS_SHARE: Final = 0.4
+"""Of the limit, the most that the schemas of tools take while some of them can be done without."""
+_DISPENSABLE: Final = ("task", "grep", "glob", "todo_write")
+"""Left out in this order where the window is small: the shell finds files and words as well, and
+in such a window there is no work to share out or to list."""
 
 
 def waiting(model: Model | str, *, clock: Clock, watch: Watched) -> Model:
@@ -84,6 +89,23 @@ def own_tools(budget: Budget, shell: Shell | None) -> Registry:
     return builtin_tools(result_chars=result_chars(budget), shell=shell)
 
 
+def fitting_tools(tools: Registry, budget: Budget) -> tuple[Registry, tuple[str, ...]]:
+    """The tools without those that a small window has no room for, and the names of these.
+
+    In the usual windows of today that is none; with 8,192 tokens it is the four dispensable ones,
+    which gives messages twice the room.
+    """
+    most_tokens = int(budget.limit_tokens * _TOOLS_SHARE)
+    left_out: list[str] = []
+    for name in _DISPENSABLE:
+        if fixed_parts("", tools)["tools"] <= most_tokens:
+            break
+        if name in tools:
+            tools = tools.without([name])
+            left_out.append(name)
+    return tools, tuple(left_out)
+
+
 def prompt_for(
     workspace: Path,
     tools: Registry,
@@ -99,6 +121,7 @@ def prompt_for(
         facts=workspace_facts(workspace, now=clock.now()),
         instructions=find_instructions(workspace, most_chars=room_chars),
         has_tools=bool(tools),
+        has_task_list="todo_write" in tools,
         role=role,
         extra=sections,
     )
