@@ -15,12 +15,17 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
+from wayfare.settings.plain_file import read_plain
+
 INSTRUCTION_FILES: Final = ("AGENTS.md", "CLAUDE.md")
 INSTRUCTIONS_CHARS: Final = 40_000
 """Room for instruction files together: about 10,000 tokens, a twentieth of a common window."""
 _LOOKED_AT: Final = 20_000
 """Entries of the workspace looked at for nested instruction files; more would hold up the start."""
 _NESTED: Final = 40
+_MOST_BYTES: Final = 1 << 20
+"""Of one instruction file; far more than is shown."""
+_HEAD_BYTES: Final = 1_024
 _PASSED_OVER: Final = frozenset(
     {"node_modules", "vendor", "target", "build", "dist", "venv", "site-packages", "__pycache__"}
 )
@@ -79,7 +84,7 @@ def workspace_facts(workspace: Path, *, now: float) -> str:
     lines = [
         "# Workspace",
         "",
-        f"- Folder: {workspace}",
+        f"- Folder: {_name(workspace)}",
         f"- System: {platform.system()} {platform.machine()}, Python {platform.python_version()}",
         f"- Today: {datetime.fromtimestamp(now, UTC).strftime('%Y-%m-%d')}",
     ]
@@ -89,15 +94,22 @@ def workspace_facts(workspace: Path, *, now: float) -> str:
     return "\n".join(lines)
 
 
+def _name(path: Path) -> str:
+    """A path on one line: what is called otherwise must not add lines to the prompt."""
+    text = str(path)
+    return text if text.isprintable() else ascii(text)
+
+
 def _branch(workspace: Path) -> str:
     root = _repository(workspace)
     if root is None:
         return ""
     try:
-        head = (root / ".git" / "HEAD").read_text("utf-8", "replace").strip()
+        head = read_plain(root / ".git" / "HEAD", _HEAD_BYTES).decode("utf-8", "replace").strip()
     except OSError:
         return ""
-    return head.removeprefix("ref: refs/heads/")[:100]
+    branch = head.removeprefix("ref: refs/heads/")[:100]
+    return branch if branch.isprintable() else ""
 
 
 def _repository(workspace: Path) -> Path | None:
@@ -138,7 +150,7 @@ def _text(path: Path, root: Path) -> str | None:
     try:
         if not path.resolve().is_relative_to(root.resolve()):
             return None
-        return path.read_text("utf-8", "replace").strip() or None
+        return read_plain(path, _MOST_BYTES).decode("utf-8", "replace").strip() or None
     except OSError:
         return None
 
@@ -153,7 +165,7 @@ def _nested(workspace: Path) -> Iterator[Path]:
         if Path(folder) == workspace:
             continue
         for name in INSTRUCTION_FILES:
-            if name in names:
+            if name in names and os.path.relpath(folder, workspace).isprintable():
                 listed += 1
                 yield Path(folder, name)
 

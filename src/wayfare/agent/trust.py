@@ -20,6 +20,8 @@ from typing import Any, Literal, TypeAlias, cast
 
 from wayfare.agent.policy import CLOSED_FOLDERS, narrow
 from wayfare.errors import WriteFailed
+from wayfare.settings.loading import MOST_BYTES
+from wayfare.settings.plain_file import read_small
 
 __all__ = ["KINDS", "Kind", "Shipped", "TrustStore", "narrow", "shipped", "state_folder"]
 
@@ -28,6 +30,8 @@ KINDS: tuple[Kind, ...] = ("settings", "hooks", "records", "transcripts")
 SETTINGS_FILE = "wayfare.toml"
 _VERSION = 1
 _LOCK_SECONDS = 10.0
+_NOTHING = frozenset({".gitignore", ".gitkeep"})
+"""What an empty folder is kept with."""
 _Entries: TypeAlias = dict[str, dict[str, Any]]
 
 
@@ -77,9 +81,9 @@ def shipped(
     kinds: list[Kind] = ["settings"] if settings else []
     if settings.get("hooks"):
         kinds.append("hooks")
-    if _holds(root / records, ".md"):
+    if _holds(root / records):
         kinds.append("records")
-    if _holds(root / transcripts, ".jsonl"):
+    if _holds(root / transcripts):
         kinds.append("transcripts")
     parts = [json.dumps(settings, sort_keys=True, default=str, ensure_ascii=False)]
     if hook_commands:
@@ -102,7 +106,7 @@ def _settings(root: Path) -> dict[str, Any]:
 
 def _read(path: Path) -> bytes | None:
     try:
-        return path.read_bytes()
+        return read_small(path, MOST_BYTES)
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -152,11 +156,21 @@ def _named_files(hook_commands: Iterable[str], root: Path) -> Iterable[Path]:
 
 
 def _file_digest(path: Path) -> str:
-    return f"{path.name}:{hashlib.sha256(_read(path) or b'').hexdigest()}"
+    try:
+        with path.open("rb") as file:
+            return f"{path.name}:{hashlib.file_digest(file, 'sha256').hexdigest()}"
+    except OSError as error:
+        return f"{path.name}: unreadable: {error}"
 
 
-def _holds(folder: Path, suffix: str) -> bool:
-    return any(name.endswith(suffix) for _, _, names in os.walk(folder) for name in names)
+def _holds(folder: Path) -> bool:
+    """Whether there is anything in it: a journal without records makes records, and a link to a
+    folder is as good as the folder."""
+    return any(
+        name not in _NOTHING or os.path.islink(os.path.join(at, name))
+        for at, folders, names in os.walk(folder)
+        for name in (*names, *(f for f in folders if os.path.islink(os.path.join(at, f))))
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,7 +32,7 @@ def run(root: Path, flags: list[Flag], session: str = "") -> int:
         ConfigError: a setting that is not valid, or no such model.
         ModelAuthError: no key; says in three lines what to do.
     """
-    read = _trusted(read_settings(root, flags), root, flags)
+    read = trusted(read_settings(root, flags), root, flags)
     try:
         asyncio.run(_serve(read, session))
     except BaseExceptionGroup as group:
@@ -53,7 +53,7 @@ def run_told(options: Options) -> int:
         return told(error)
 
 
-def _trusted(read: Read, root: Path, flags: list[Flag]) -> Read:
+def trusted(read: Read, root: Path, flags: list[Flag]) -> Read:
     """Ask once whether what the workspace brings along may do what it says."""
     line = left_out_line(read)
     if not line:

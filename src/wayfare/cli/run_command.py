@@ -19,7 +19,14 @@ from wayfare.cli.printing import say, unread
 from wayfare.cli.screen.terminal import shows_color
 from wayfare.cli.session_list import named_session
 from wayfare.cli.session_setup import made_ready, places_of, session_options
-from wayfare.cli.settings_files import Read, left_out_line, own_workspace, read_settings
+from wayfare.cli.settings_files import (
+    Read,
+    is_strangers,
+    left_out_line,
+    own_workspace,
+    read_settings,
+    refuse_newest,
+)
 from wayfare.clock import Clock, SystemClock
 from wayfare.errors import WayfareError
 from wayfare.events import Event
@@ -64,7 +71,8 @@ def run(root: Path, wanted: Wanted, flags: list[Flag]) -> int:
     if not task.strip():
         raise typer.BadParameter("the task is empty", param_hint="TASK")
     read = read_settings(root, flags)
-    if (line := left_out_line(read)) and not wanted.quiet:
+    strange = bool(wanted.session) and is_strangers(read)
+    if (line := left_out_line(read)) and (strange or not wanted.quiet):
         say(f"wayfare: {line}")
     try:
         return run_sync(_run, read, wanted, task)
@@ -130,6 +138,8 @@ def _printer(read: Read, wanted: Wanted, clock: Clock) -> Printer:
 def _session(read: Read, wanted: str) -> str:
     if not wanted:
         return ""
+    if wanted == NEWEST:
+        refuse_newest(read)
     return named_session(places_of(read), "" if wanted == NEWEST else wanted)
 
 

@@ -115,6 +115,27 @@ def distrust(workspace: Path) -> None:
     TrustStore(folder=state_folder()).forget(workspace)
 
 
+def is_strangers(read: Read) -> bool:
+    """Whether sessions here may be somebody else's: they came with a workspace not trusted."""
+    return not read.trusted and "transcripts" in read.ships
+
+
+def refuse_newest(read: Read) -> None:
+    """A session that somebody else put here is not gone on with because it is the newest.
+
+    Raises:
+        ConfigError: the sessions here may be somebody else's.
+    """
+    from wayfare.errors import ConfigError
+
+    if is_strangers(read):
+        text = (
+            "the newest session may be somebody else's: the workspace brings transcripts and is "
+            "not trusted. Name the session, or wayfare trust, if the workspace is yours"
+        )
+        raise ConfigError(text, setting="session")
+
+
 def own_workspace(read: Read) -> None:
     """Note that what appears in an empty workspace from now on is the person's own."""
     from wayfare.errors import WriteFailed

@@ -25,9 +25,12 @@ from wayfare.settings.keys import (
     unknown,
 )
 from wayfare.settings.narrowing import narrows
+from wayfare.settings.plain_file import read_small
 from wayfare.settings.values import checked, read_text
 
 FILE_NAME = "wayfare.toml"
+MOST_BYTES = 1 << 20
+"""Of a settings file; a larger one was not written by a person."""
 Kind: TypeAlias = Literal["default", "user", "project", "environment", "flag"]
 
 
@@ -98,7 +101,7 @@ def project_file(workspace: Path) -> Path | None:
         return own
     project = workspace / "pyproject.toml"
     try:
-        there = b"tool.wayfare" in project.read_bytes()
+        there = b"tool.wayfare" in read_small(project, MOST_BYTES)
     except OSError:
         return None
     return project if there else None
@@ -148,7 +151,7 @@ def load(
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(file.read_text("utf-8"))
+        return tomllib.loads(read_small(file, MOST_BYTES).decode("utf-8"))
     except FileNotFoundError:
         return {}
     except UnicodeDecodeError as error:
