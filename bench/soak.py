@@ -50,12 +50,13 @@ _FACTS: Final = 120
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """The process after a step: resident bytes, open handles, the log's bytes, the median time of
-    the steps since the last reading."""
+    """The process after a step: resident bytes, open handles, objects the collector watches, the
+    log's bytes, the median time of the steps since the last reading."""
 
     step: int
     resident_bytes: int
     handles: int
+    objects: int
     log_bytes: int
     step_ms: float
 
@@ -76,6 +77,8 @@ class Soaked:
     same_view: bool = False
     closed_handles: int = 0
     began_handles: int = 0
+    in_memory: bool = False
+    """Whether its files stood in a folder in memory: no wait for a disk is in its times then."""
 
 
 class Count:
@@ -277,6 +280,7 @@ async def soak(root: Path, steps: int) -> Soaked:
         "watch": watched,
     }
     soaked.began_handles = _handles()
+    soaked.in_memory = root.is_relative_to("/dev/shm")
     began = time.perf_counter()
     async with Session.open(root, **wanted) as session:
         name, log = session.name, session.places.log(session.name)
@@ -293,6 +297,7 @@ async def soak(root: Path, steps: int) -> Soaked:
                         step=mind.step,
                         resident_bytes=_resident_bytes(),
                         handles=_handles(),
+                        objects=len(gc.get_objects()),
                         log_bytes=log.stat().st_size,
                         step_ms=statistics.median(watched.taken) * 1_000,
                     )

@@ -87,4 +87,9 @@ def what(soaked: dict[str, Any]) -> str:
         "recalls": told.get("memory.recalled", 0),
         "commands in the background": asked.get("background", 0),
     }
-    return "In it: " + ", ".join(f"{count:,} {name}" for name, count in seen.items()) + "."
+    where = (
+        " Its files stood in a folder in memory: what a disk takes to flush is not in its times."
+        if soaked.get("in_memory")
+        else ""
+    )
+    return "In it: " + ", ".join(f"{count:,} {name}" for name, count in seen.items()) + "." + where
