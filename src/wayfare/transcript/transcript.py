@@ -9,22 +9,20 @@ from typing import Any, Final
 import msgspec
 
 from wayfare.clock import Clock
-from wayfare.errors import NotFound, StoreError, WriteFailed
+from wayfare.errors import NotFound, WriteFailed
 from wayfare.events import Event, Watched
 from wayfare.formats import codec
 from wayfare.messages import Message, ToolResult
 from wayfare.model import Usage
 from wayfare.store import Blobs, Docs, Log, Opened, Ref
-from wayfare.store.ref import digest
 from wayfare.transcript import checkpoint, stored
 from wayfare.transcript import entries as en
-from wayfare.transcript.checkpoint import Kept, Part, Running
+from wayfare.transcript.checkpoint import Checkpoints, Kept, Part, Running
 from wayfare.transcript.entries import Edit, EditEntry, Entry, MarkEntry, MessageEntry, UsageEntry
 
 HEAD: Final = "session"
 CONTEXT: Final = "context"
 """The part of a checkpoint that hangs on edits."""
-_CHECKPOINT: Final = "transcript"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,16 +80,7 @@ class Transcript:
         checkpoints: Docs | None = None,
         watch: Watched,
     ) -> None:
-        self._checkpoints = checkpoints
-        self._checkpoint_version: str | None = None
-        self._kept_at = 0
-        self._grown_bytes = 0
-        """What was stored since the last checkpoint, in the log and beside it."""
-        self._last_bytes = 0
-        """Of the checkpoint made last, whether it was worth writing or not."""
-        self._running = Running()
-        self._parts: dict[str, Part] = {}
-        self._folded: dict[str, Any] = {}
+        self._checkpoints = Checkpoints(checkpoints, watch)
         self._unreadable: tuple[int, ...] = ()
         self._writes = False
         self.followers: list[Callable[[Entry], None]] = []
@@ -137,7 +126,7 @@ class Transcript:
 
     async def _scan(self) -> tuple[int, list[int]]:
         """Take in the log: by its checkpoint as far as that goes, the rest entry by entry."""
-        kept = await self._checkpoint()
+        kept = await self._checkpoints.read()
         found = None if kept is None else await self._scan_from(kept)
         return found or await self._scan_from(None) or (0, [])
 
@@ -169,39 +158,26 @@ class Transcript:
             self._note(entry)
         if running.lines < covered:
             return None
-        self._running = running
-        self._grown_bytes = running.bytes - (0 if kept is None else kept.prefix.bytes)
+        self._checkpoints.begin(running, kept)
         self._unreadable = tuple(unreadable)
         return count, unreadable
 
-    async def _checkpoint(self) -> Kept | None:
-        if self._checkpoints is None:
-            return None
-        try:
-            content = await self._checkpoints.read(_CHECKPOINT)
-        except StoreError:
-            return None
-        self._checkpoint_version = None if content is None else digest(content)
-        return None if content is None else checkpoint.read(content)
-
     def _take_over(self, kept: Kept) -> None:
-        self._kept_at = kept.upto
+        self._checkpoints.take_over(kept)
         self._next = kept.upto + 1
         self._undone = frozenset(kept.undone)
         self.last_folding = kept.last_folding
         self.head = kept.head
         self.format = str(kept.head.get("format", self.format))
-        self._folded = dict(kept.parts)
 
     def part(self, name: str) -> tuple[int, Any] | None:
         """What a checkpoint held for `name` when the log was opened, once: the last entry that is
         in it, and the value. None: fold from the first entry."""
-        value = self._folded.pop(name, None)
-        return None if value is None else (self._kept_at, value)
+        return self._checkpoints.part(name)
 
     def remember(self, name: str, part: Part) -> None:
         """Let checkpoints hold what `part` says under `name`."""
-        self._parts[name] = part
+        self._checkpoints.remember(name, part)
 
     async def keep(
         self,
@@ -210,37 +186,23 @@ class Transcript:
         log_bytes_a_byte: int = checkpoint.LOG_BYTES_A_BYTE,
     ) -> None:
         """Write a checkpoint when so many entries came since the last and the log grew by so many
-        times what it takes, files of its big results included; one that cannot be written is told of and missed by nobody."""
-        docs, grown_bytes = self._checkpoints, self._grown_bytes
-        if docs is None or not self._parts or self.last_id - self._kept_at < after_entries:
-            return
-        if grown_bytes < self._last_bytes * log_bytes_a_byte:
-            return
-        parts = {name: part() for name, part in self._parts.items()}
-        if None in parts.values():
-            return
-        kept = Kept(
+        times what it takes, files of its big results included; one that cannot be written is told
+        of and missed by nobody."""
+        checkpoints = self._checkpoints
+        if checkpoints.is_due(self.last_id, after_entries, log_bytes_a_byte):
+            await checkpoints.write(self._known(), log_bytes_a_byte)
+
+    def _known(self) -> Kept:
+        """What the transcript itself knows from its entries so far."""
+        return Kept(
             form=checkpoint.FORM,
-            prefix=self._running.prefix,
+            prefix=self._checkpoints.prefix,
             upto=self.last_id,
             last_folding=self.last_folding,
             unreadable=self._unreadable,
             undone=tuple(sorted(self._undone)),
             head=dict(self.head),
-            parts=parts,
         )
-        content = checkpoint.written(kept)
-        self._last_bytes = len(content)
-        if grown_bytes < self._last_bytes * log_bytes_a_byte:
-            return
-        self._kept_at, self._grown_bytes = self.last_id, 0
-        try:
-            expected = self._checkpoint_version
-            self._checkpoint_version = await docs.write(_CHECKPOINT, content, expected=expected)
-        except StoreError as error:
-            self._checkpoints = None
-            text = f"no checkpoint of the session was kept: {error}"
-            self._watch(Event(name="transcript.checkpoint_failed", text=text))
 
     def _report(self, opened: Opened, unreadable: Sequence[int]) -> None:
         if opened.torn_bytes:
@@ -258,7 +220,7 @@ class Transcript:
         if isinstance(entry, EditEntry) and entry.undoes:
             self._undone |= frozenset(entry.undoes)
             # What was folded with edits that count no longer is folded anew.
-            self._folded.pop(CONTEXT, None)
+            self._checkpoints.part(CONTEXT)
         elif isinstance(entry, MarkEntry) and entry.name == HEAD:
             self.head = entry.detail
             self.format = str(entry.detail.get("format", self.format))
@@ -332,8 +294,8 @@ class Transcript:
     async def _prepare(self, message: Message, id: int, at: float) -> tuple[MessageEntry, Entered]:
         wire, refs = await stored.put_results(message, self._blobs, self._blob_chars, self._watch)
         blocks = message.blocks
-        self._grown_bytes += sum(
-            len(block.text) for at in refs if isinstance(block := blocks[at], ToolResult)
+        self._checkpoints.grew(
+            sum(len(block.text) for at in refs if isinstance(block := blocks[at], ToolResult))
         )
         entry = MessageEntry(
             v=en.VERSION,
@@ -452,8 +414,7 @@ class Transcript:
         """Flush and let go."""
         if self._writes:
             self._writes = False
-            least = checkpoint.LEAST_ENTRIES if self._kept_at else checkpoint.EVERY_ENTRIES
-            await self.keep(after_entries=least)
+            await self.keep(after_entries=self._checkpoints.least_entries)
         await self._log.close()
         await self._contents.close()
 
@@ -471,8 +432,7 @@ class Transcript:
             raise
         self._next += len(made)
         for line, entry in zip(lines, made, strict=True):
-            self._running.take(line)
-            self._grown_bytes += len(line) + 1
+            self._checkpoints.take(line)
             self._note(entry)
             for follower in self.followers:
                 follower(entry)
