@@ -115,3 +115,40 @@ def test_an_additional_scanner_is_asked_after_the_rules() -> None:
         "say [secret: pass phrase] at the door",
         ("pass phrase",),
     )
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "password", "PASSWD", "Passphrase", "passcode", "pwd", "db_pass", "pin", "PIN", "p\u0131n",
+        "pa\u017fsword", "pa\u017f\u017fword", "密码", "パスワード", "비밀번호", "пароль", "ПАРОЛЬ",
+        "contraseña", "mot de passe", "Passwort", "Kennwort", "senha", "api_key", "API KEY",
+        "access-key", "accessToken", "auth.token", "client_secret", "secrets", "SECRET_ACCESS_KEY",
+        "private key", "refresh_token", "to\u212aen", "\u017fecret", "signing-key", "credentials",
+        "encryption_key", "apikey", "密钥", "トークン", "토큰",
+    ],
+)  # fmt: skip
+def test_a_value_under_any_name_of_a_secret_is_replaced(name: str) -> None:
+    """In texts that say nothing else, so that what is looked for first must know each name."""
+    assert scrub(f'{name} = "h4nter22-Xy"')[0].startswith(f'{name} = "[secret: ')
+
+
+SERVICES = (
+    "dop_v1_" + "a1" * 20, "shpat_" + "A1" * 10, "shpca_" + "A1" * 10, "shppa_" + "A1" * 10,
+    "shpss_" + "A1" * 10, "lin_api_" + "a1" * 10, "hvs." + "a1" * 10, "hvb." + "a1" * 10,
+    "gsk_" + "a1" * 10, "xai-" + "a1" * 10, "r8_" + "a1" * 10, "ATATT3" + "a1" * 10,
+    "dapi" + "a1" * 16, "ntn_" + "a1" * 10, "figd_" + "a1" * 10, "glsa_" + "a1" * 10,
+    "nvapi-" + "a1" * 10, "tskey-" + "a1" * 10, "PMAK-" + "a1" * 10,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("value", SERVICES)
+def test_a_service_token_is_known_by_its_form_alone(value: str) -> None:
+    assert scrub(f"then {value} came") == ("then [secret: service token] came", ("service token",))
+
+
+@pytest.mark.parametrize(
+    "before", ["Bearer ", "BEARER ", "Authorization: Basic ", "authorization token "]
+)
+def test_what_authorizes_is_replaced(before: str) -> None:
+    assert scrub(before + "q7w8e9r0t1y2u3")[0] == before + "[secret: authorization]"
