@@ -77,8 +77,49 @@ class Found:
         return self.total(counted, generation, kind) / every if every else 1.0
 
 
+RULES: Final = (
+    ("Never edit anything below vendor{n}/.", "vendor{n}/"),
+    ("Commit messages for area{n} are written in German.", "area{n} are written in German"),
+    ("Hands off lib{n}/third_party, please.", "Hands off lib{n}/third_party"),
+    ("I'd like every table of schema{n} to get a _v2 suffix.", "schema{n} to get a _v2 suffix"),
+    ("Always run check{n} before you push.", "run check{n} before you push"),
+    ("Two reviewers sign off each change to billing{n}.", "sign off each change to billing{n}"),
+    ("Leave the generated stubs of api{n} alone.", "generated stubs of api{n} alone"),
+    ("For job{n}: no network in tests.", "job{n}: no network in tests"),
+)
+VERSIONS: Final = (
+    "We are on libfoo {version} in production.",
+    "{version} of libfoo, that's what the customer has.",
+    "libfoo=={version} broke us last time.",
+    "They gave us libfoo {version}; nothing newer got through their audit.",
+)
+NUMBERS: Final = (
+    "The gateway for zone {at} listens on {number}.",
+    "zone {at}: {number}, same as last year.",
+    "It took {number} rows before the importer of zone {at} fell over.",
+    "Port for zone {at}? {number}.",
+)
+CURES: Final = (
+    "It passes again after {cure}.",
+    "The root cause was a lock file; {cure} fixed it.",
+    "Green once more: {cure} did the trick.",
+    "{cure} made the message go away.",
+    "Apparently a crashed run had left it behind, and {cure} was all it took.",
+    "Back to normal. I ended up {cure}.",
+)
+DECISIONS: Final = (
+    "Decision: {choice}, because it streams.",
+    "I go with {choice} here.",
+    "{choice} looks like the better fit: half the memory and no daemon.",
+    "Let us take {choice}; the others lack a licence we can ship.",
+    "After comparing all three, {choice} it is.",
+    "Ruled out the rest, so {choice} from here on.",
+)
+"""Ways to say each sort of fact; most are phrased as no pattern in the runtime was written for."""
+
+
 def facts(seed: int) -> list[Planted]:
-    """Twenty facts; some say in so many words what they are, some do not."""
+    """Twenty facts, worded differently from seed to seed."""
     made: list[Planted] = []
     todos: list[dict[str, str]] = []
 
@@ -89,36 +130,30 @@ def facts(seed: int) -> list[Planted]:
         add(kind, text, part, user(sentence), assistant("Noted."))
 
     n = seed * 100
-    rules = (
-        f"Never edit anything below vendor{n}/.",
-        f"Commit messages for area{n} are written in German.",
-        f"Always run check{n} before you push.",
-        f"Names of new tables in schema{n} end in _v2.",
-    )
-    for at, rule in enumerate(rules):
-        spoken("rule", at % 3, rule, rule)
+    for at in range(4):
+        rule, text = RULES[(seed * 3 + at * 5) % len(RULES)]
+        spoken("rule", at % 3, rule.format(n=n), text.format(n=n))
     for at in range(3):
         version = f"{n + 3}.{at + 7}.{at + 11}"
-        spoken("version", at, f"We are on libfoo {version} in production.", version)
+        said = VERSIONS[(seed + at) % len(VERSIONS)].format(version=version)
+        spoken("version", at, said, version)
         path = f"src/area{n}/planted_{at}.py"
         asked = call("write_file", {"path": path, "content": "pass\n"}, id=f"pw{n}_{at}")
         wrote = results(result(asked.id, f"wrote {path}"))
         add("path", path, at, assistant("", asked), wrote, assistant("Written."))
         cure = f"removing stale_{n}_{at}.lock"
         failed = call("bash", {"command": f"make target{n}_{at}"}, id=f"pe{n}_{at}")
-        said = (
-            f"The root cause was a lock file; {cure} fixed it."
-            if at % 2
-            else f"It passes again after {cure}."
-        )
         error = results(result(failed.id, f"E{n + at}: target failed", is_error=True))
+        said = CURES[(seed * 5 + at) % len(CURES)].format(cure=cure)
         add("error", cure, at, assistant("", failed), error, assistant(said))
         choice = f"engine_{n}_{at}"
-        said = f"Decision: {choice}, because it streams." if at % 2 else f"I go with {choice} here."
-        add("decision", choice, at, user(f"Which engine for job {at}?"), assistant(said))
+        said = DECISIONS[(seed * 5 + at) % len(DECISIONS)].format(choice=choice)
+        asked_for = user(f"Which engine for job {at}?" if (seed + at) % 2 else "Go on.")
+        add("decision", choice, at, asked_for, assistant(said))
     for at in range(2):
-        number = f"{n + 8_000 + at}"
-        spoken("number", at, f"The gateway for zone {at} listens on {number}.", number)
+        number = str(n + 8_000 + at)
+        said = NUMBERS[(seed + at) % len(NUMBERS)].format(at=at, number=number)
+        spoken("number", at, said, number)
         todos.append({"content": f"migrate shard_{n}_{at}", "status": "pending"})
         listed = call("todo_write", {"todos": list(todos)}, id=f"pt{n}_{at}")
         done = results(result(listed.id, "noted"))

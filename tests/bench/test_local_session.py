@@ -9,7 +9,7 @@ from bench.local_session import ran
 
 import wayfare
 
-pytestmark = [pytest.mark.local_model, pytest.mark.anyio, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.local_model, pytest.mark.anyio, pytest.mark.timeout(1_800)]
 
 
 async def test_thirty_steps_go_through_a_real_small_window(
@@ -21,8 +21,8 @@ async def test_thirty_steps_go_through_a_real_small_window(
         tmp_path,
         steps=30,
         window_tokens=3_072,
-        lines=40,
-        summary_tokens=96,
+        lines=24,
+        summary_tokens=48,
     )
     assert found.steps >= 30
     assert found.invalid == []

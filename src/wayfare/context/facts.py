@@ -29,6 +29,7 @@ _ERRORS_KEPT: Final = 40
 _REQUESTS_KEPT: Final = 400
 _QUOTE_CHARS: Final = 400
 _STATEMENTS_KEPT: Final = 200
+_ASIDES_KEPT: Final = 100
 _FIGURES_A_MESSAGE: Final = 12
 ASIDE_CHARS: Final = 2_000
 """A user's text that stands beside results is taken for the user's own words up to this length;
@@ -89,6 +90,7 @@ class SavedLedger(msgspec.Struct, frozen=True, kw_only=True):
     rules: list[tuple[str, Said]]
     figures: list[tuple[str, Said]]
     conclusions: list[tuple[str, Said]]
+    asides: list[tuple[str, Said]]
     remarks: list[tuple[str, Said]]
     wants_remark: bool
     todos: list[dict[str, Any]]
@@ -113,6 +115,7 @@ class Ledger:
         self.rules: OrderedDict[str, Said] = OrderedDict()
         self.figures: OrderedDict[str, Said] = OrderedDict()
         self.conclusions: OrderedDict[str, Said] = OrderedDict()
+        self.asides: OrderedDict[str, Said] = OrderedDict()
         self.remarks: OrderedDict[str, Said] = OrderedDict()
         self.todos: tuple[Mapping[str, Any], ...] = ()
         self.last_words: Said | None = None
@@ -138,6 +141,7 @@ class Ledger:
             rules=[*self.rules.items()],
             figures=[*self.figures.items()],
             conclusions=[*self.conclusions.items()],
+            asides=[*self.asides.items()],
             remarks=[*self.remarks.items()],
             wants_remark=self._wants_remark,
             todos=[dict(todo) for todo in self.todos],
@@ -161,6 +165,7 @@ class Ledger:
         ledger.rules = OrderedDict(saved.rules)
         ledger.figures = OrderedDict(saved.figures)
         ledger.conclusions = OrderedDict(saved.conclusions)
+        ledger.asides = OrderedDict(saved.asides)
         ledger.remarks = OrderedDict(saved.remarks)
         ledger._wants_remark = saved.wants_remark
         ledger.todos = tuple(saved.todos)
@@ -211,6 +216,8 @@ class Ledger:
     def _laid_down(self, text: str, entry: int) -> None:
         for sentence in statements.directives(text):
             _put(self.rules, sentence, Said(entry=entry, text=sentence), _STATEMENTS_KEPT)
+        if said := statements.aside(text):
+            _put(self.asides, said, Said(entry=entry, text=said), _ASIDES_KEPT)
         for number, (figure, around) in enumerate(statements.figures(text)):
             if number == _FIGURES_A_MESSAGE:
                 break

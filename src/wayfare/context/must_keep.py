@@ -71,11 +71,16 @@ def must_keep(ledger: Ledger) -> tuple[Fact, ...]:
 
 
 def _facts(ledger: Ledger) -> Iterator[Fact]:
-    newest_first = reversed(ledger.rules.values())
-    for rule in sorted(newest_first, key=lambda said: -statements.strength(said.text)):
-        later = statements.in_passing(rule.text)
+    newest = [*reversed(ledger.rules.values())]
+    firmest = sorted(newest, key=lambda said: -statements.strength(said.text))
+    passing = [said for said in firmest if statements.in_passing(said.text)]
+    for rule in firmest:
+        if rule not in passing:
+            yield Fact(kind="rule", text=f'"{rule.text}"', probe=rule.text, entry=rule.entry)
+    weak = [*reversed(ledger.asides.values()), *passing]
+    for said in sorted(weak, key=lambda said: statements.talks(said.text)):
         yield Fact(
-            kind="rule", text=f'"{rule.text}"', probe=rule.text, entry=rule.entry, later=later
+            kind="rule", text=f'"{said.text}"', probe=said.text, entry=said.entry, later=True
         )
     for todo in ledger.todos:
         content = str(todo.get("content", todo.get("text", ""))).strip()

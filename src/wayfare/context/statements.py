@@ -15,6 +15,9 @@ _LOOKED_AT_CHARS: Final = 4_000
 """How much of a long text is looked at from each end: pasted logs hold numbers by the thousand."""
 _LONGEST_CHARS: Final = 300
 _LEAST_REMARK_CHARS: Final = 12
+_SHORT_REMARK_CHARS: Final = 160
+_LEAST_ASIDE_CHARS: Final = 12
+_LONGEST_ASIDE_CHARS: Final = 160
 _SENTENCE: Final = re.compile(r"[^\n。！？!?]+?(?:[。！？]|[.!?](?=\s|$)|$|(?=\n))", re.M)
 _DIRECTIVE: Final = re.compile(
     r"\b(?:must|always|never|do not|don't|only|should|shall|have to|need to|make sure|ensure|"
@@ -30,7 +33,7 @@ _STRONG: Final = re.compile(
 )
 _TALK: Final = (
     r"(?:i|you|it|this|that|there|what|why|how|who|where|when|which|ok|okay|no|yes|hm|wait|alright|"
-    r"well|and|but|so|can|could|do|does|did|is|are|was|now|we|let)\b(?!\s+(?:must|never|not\b|always))"
+    r"well|and|but|so|can|could|do|does|did|is|are|was|now|we|let)\b(?!\s+(?:must|never|not\b|always|want)|['’]d\s+(?:like|rather|prefer))"
 )
 _TALKS: Final = re.compile(_TALK, re.I)
 _STANDS: Final = re.compile(
@@ -83,6 +86,21 @@ def directives(text: str) -> Iterator[str]:
             yield sentence
 
 
+def aside(text: str) -> str:
+    """A short statement of the user that no form marks as laid down, as it stands: a wish in words
+    nobody foresaw looks like this, too. Empty for questions, for what is long, and for a word or
+    two."""
+    whole = " ".join(text.split())
+    if not _LEAST_ASIDE_CHARS <= len(whole) <= _LONGEST_ASIDE_CHARS or whole.endswith(("?", "？")):
+        return ""
+    return "" if _DIRECTIVE.search(whole) or _STANDS.match(whole) else whole
+
+
+def talks(text: str) -> bool:
+    """Whether a text begins as talk of the moment does ("ok, …", "that is …")."""
+    return _TALKS.match(text) is not None
+
+
 def strength(directive: str) -> int:
     """How firmly a directive holds: 2 a rule, 1 a statement that stands, 0 a wish of the moment."""
     if _STRONG.search(directive) and not _TALKS.match(directive) and "?" not in directive:
@@ -107,10 +125,12 @@ def conclusions(text: str) -> Iterator[str]:
 
 
 def remark(text: str) -> str:
-    """The first sentence that says something of what went before, not what is to be done next;
-    empty where there is none."""
-    found = (one for one in sentences(text) if not _INTENT.search(one) and not one.endswith(":"))
-    return next((one for one in found if len(one) >= _LEAST_REMARK_CHARS), "")
+    """What says something of what went before, not what is to be done next: of a short text all
+    such sentences, else the first; empty where there is none."""
+    found = [one for one in sentences(text) if not _INTENT.search(one) and not one.endswith(":")]
+    short = len(text) <= _SHORT_REMARK_CHARS
+    said = " ".join(found) if short else next(iter(found), "")
+    return said if len(said) >= _LEAST_REMARK_CHARS else ""
 
 
 def is_question(text: str) -> bool:

@@ -69,3 +69,21 @@ def test_room_one_kind_leaves_goes_to_the_others_and_is_never_overrun() -> None:
         assert len(text) <= room
         assert len(taken) == len([line for line in text.splitlines() if line.startswith("- ")])
     assert len(taken) == len(facts)
+
+
+def test_a_rule_in_words_nobody_foresaw_is_kept_before_talk_and_questions_are_not() -> None:
+    from tests.unit.context.governed_session import RULE
+
+    from wayfare.context.facts import Ledger
+    from wayfare.messages import user
+    from wayfare.transcript import Entered
+
+    said = [RULE, "Two reviewers sign off each change to billing.", "ok, go on with that then"]
+    ledger = Ledger()
+    for at, text in enumerate([*said, "Which of them is faster?", "Go on."], 1):
+        ledger.add(Entered(id=at, time=0.0, message=user(text)))
+    rules = [fact for fact in must_keep(ledger) if fact.kind == "rule"]
+    assert [fact.probe for fact in rules] == said
+    assert [fact.later for fact in rules] == [False, True, True]
+    again = Ledger.restored(ledger.saved())
+    assert must_keep(again) == must_keep(ledger)
