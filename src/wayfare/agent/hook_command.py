@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import anyio
 from anyio.abc import ByteReceiveStream, Process
+
+from wayfare.agent.piped_process import open_piped
 
 MAX_OUTPUT_BYTES = 1_000_000
 """What is kept of each stream of a hook; the rest is read and dropped, so the hook never blocks."""
@@ -47,14 +48,10 @@ async def run_command(
     folder = cwd if isinstance(cwd, str) and os.path.isdir(cwd) else None
     known = {"WAYFARE_PROJECT_DIR": folder, "CLAUDE_PROJECT_DIR": folder} if folder else {}
     try:
-        process = await anyio.open_process(
+        process = await open_piped(
             ["/bin/sh", "-c", command],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
             cwd=folder,
-            env={**os.environ, **known, **environment},
-            start_new_session=True,
+            environment={**os.environ, **known, **environment},
         )
     except OSError as error:
         raise CommandFailed(f"it cannot be started: {error}") from error

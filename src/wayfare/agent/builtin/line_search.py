@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -17,6 +16,7 @@ from anyio.abc import Process
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from wayfare.agent.builtin import line_matcher
+from wayfare.agent.piped_process import open_piped
 
 SECONDS: Final = 30.0
 """A search may take so long; what was found by then is given."""
@@ -145,13 +145,7 @@ async def _run(
     cwd: Path | None = None,
 ) -> _Ended:
     """Run a program, hand over its lines until that is enough or the time is over, and end it."""
-    process = await anyio.open_process(
-        argv,
-        stdin=subprocess.PIPE if feed else subprocess.DEVNULL,
-        cwd=cwd,
-        env=_ENVIRONMENT,
-        start_new_session=True,
-    )
+    process = await open_piped(argv, cwd=cwd, environment=_ENVIRONMENT, feeds=bool(feed))
     ended = _Ended()
     try:
         async with anyio.create_task_group() as tasks:
