@@ -78,6 +78,7 @@ class Judged:
         self._model = model
         self._ran = ran
         self._steer = steer
+        self._unsaid: ToolCall | str | None = None
         self.format = FORMAT
 
     @property
@@ -104,7 +105,11 @@ class Judged:
         try:
             if self._steer is None:
                 return await self._summary(request, watcher)
-            return await self._steered(request, next(self._steer))
+            # What a refused request was to be answered with is said to the next one.
+            self._unsaid = self._unsaid or next(self._steer)
+            reply = await self._steered(request, self._unsaid)
+            self._unsaid = None
+            return reply
         except PromptTooLong:
             ran.refused += 1
             raise
@@ -128,16 +133,17 @@ class Judged:
 
 
 def calls(files: Sequence[str], *, lines: int) -> Iterator[ToolCall | str]:
-    """A scripted agent: reads, searches, writes and keeps a task list; a word ends each turn."""
+    """A scripted agent: reads, searches and writes with the tools that the smallest window is
+    offered, too; a word ends each turn."""
     for step in count(1):
         path = files[step * 7 % len(files)]
         offset = 1 + step * 11 % 60
         ways: tuple[tuple[str, dict[str, Any]], ...] = (
             ("read_file", {"path": path, "offset": offset, "limit": lines}),
-            ("grep", {"pattern": "def ", "path": path, "limit": lines // 2}),
+            ("bash", {"command": f"grep -n 'def ' {path} | head -{lines // 2}"}),
             ("write_file", {"path": f"notes/step_{step}.md", "content": f"# {path}\nlooked at\n"}),
             ("read_file", {"path": f"missing/{step}.py"}),
-            ("todo_write", {"todos": [{"content": f"look at {path}", "status": "completed"}]}),
+            ("read_file", {"path": path, "offset": offset + lines, "limit": lines}),
         )
         # The second time, too: the errors of a turn are handed back to the model once.
         if step > 1 and step % STEPS_A_TURN < 2:
