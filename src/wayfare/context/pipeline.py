@@ -290,6 +290,9 @@ class Governor:
             plan.take(snip.plan(plan.view, self.budget))
         elif not self.budget.at_once:
             self._economise(plan, aim)
+        if plan.edits:
+            # What these edits left behind would have to go at the next call: better in one batch.
+            plan.take(left_behind(plan.view.slots()))
         return plan
 
     def _shrink(self, plan: Plan, aim: Goal) -> None:
