@@ -64,7 +64,7 @@ def plan(
         beside = sum(s.load.tokens for s in slots if s.is_prompt or s.entry in words.entries)
         tail_tokens = goal.target.tokens - beside - int(room[0] / CHARS_A_TOKEN)
     newest = budget.keep_steps if keep_steps is None else keep_steps
-    chosen_ones = _Choice(view, slots, words, addresses).made(tail_tokens, newest)
+    chosen_ones = _Choice(view, slots, words, addresses, budget).made(tail_tokens, newest)
     return _edit(slots, chosen_ones, room)
 
 
@@ -104,9 +104,15 @@ class _Choice:
     """Chooses what stays of one view."""
 
     def __init__(
-        self, view: View, slots: Sequence[Slot], words: Words, addresses: Addresses
+        self,
+        view: View,
+        slots: Sequence[Slot],
+        words: Words,
+        addresses: Addresses,
+        budget: Budget,
     ) -> None:
         self._view = view
+        self._limit_tokens = budget.limit_tokens
         self._slots = slots
         self._words = words
         self._addresses = addresses
@@ -166,7 +172,8 @@ class _Choice:
             )
             for start, one in shorts.items()
         ]
-        return [shorts[candidate.start] for candidate in chosen(candidates, room_tokens)]
+        stay = chosen(candidates, room_tokens, self._limit_tokens)
+        return [shorts[candidate.start] for candidate in stay]
 
     def _spent(self, one: Shortening) -> bool:
         return not one.of_files or one.call_id in self._superseded
