@@ -140,7 +140,7 @@ class Budget:
             buffer_tokens=buffer_tokens,
             limit_chars=None,
             limit_bytes=20_000_000,
-            target_share=0.42,
+            target_share=0.44,
             target_tokens=43_000,
             preview_share=0.035,
             batch_chars=200_000,

@@ -34,10 +34,13 @@ def _text(messages: tuple[Message, ...]) -> str:
 
 async def test_a_cut_keeps_text_of_files_and_lets_printed_output_go() -> None:
     governor = await _session()
-    source = "\n".join(f"def handler_{n}(): return {n}" for n in range(20))
-    await _step(governor, 0, tool="read", text=source, path="src/app.py")
-    for number in range(1, 200):
-        await _step(governor, number, tool="bash", text="compiling unit " * 80, command="make")
+    source = ""
+    for number in range(200):
+        if number % 20 == 0:
+            source = "\n".join(f"def handler_{n}(): return {number + n}" for n in range(20))
+            await _step(governor, number, tool="read", text=source, path=f"src/app{number}.py")
+        else:
+            await _step(governor, number, tool="bash", text="compiling unit " * 80, command="make")
         prepared = await governor.prepare()
         if any(edit.by == "digest" for edit in prepared.edits):
             break
