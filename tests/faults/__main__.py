@@ -17,6 +17,10 @@ from typing import Final
 import anyio
 from tests.faults.areas import AREAS
 from tests.faults.breaking import WAYS, broken, chosen, points
+from tests.faults.provider_points import provider_points
+from tests.faults.settings_points import settings_points, trust_points
+from tests.faults.together_points import together_points
+from tests.faults.turn_points import turn_points
 
 KILLED: Final = (("turn", "killed_turns.py"), ("memory", "memory_kill.py"))
 _SHOWN: Final = 20
@@ -43,10 +47,10 @@ class Tally:
         return found
 
     def __str__(self) -> str:
-        lines = [f"{'area':<10}{'trouble':<34}{'points':>8}"]
-        lines += [f"{area:<10}{way:<34}{count:>8,}" for (area, way), count in self.tried.items()]
-        lines += ["", *(f"{area:<44}{count:>8,}" for area, count in self.areas().items())]
-        lines.append(f"{'all':<44}{self.tried.total():>8,}")
+        lines = [f"{'area':<10}{'trouble':<42}{'points':>8}"]
+        lines += [f"{area:<10}{way:<42}{count:>8,}" for (area, way), count in self.tried.items()]
+        lines += ["", *(f"{area:<52}{count:>8,}" for area, count in self.areas().items())]
+        lines.append(f"{'all':<52}{self.tried.total():>8,}")
         lines += [*self.wrong[:_SHOWN], f"{len(self.wrong)} wrong"]
         return "\n".join(lines)
 
@@ -63,6 +67,24 @@ async def stores(tally: Tally, share: int) -> None:
                 else:
                     wrong = ""
                 tally.note(area.name, way.name, wrong)
+
+
+async def turns(tally: Tally, share: int) -> None:
+    """A whole turn over log, archive and table of contents."""
+    async for way, wrong in turn_points(share):
+        tally.note("turn", way, wrong)
+
+
+async def others(tally: Tally, share: int) -> None:
+    """Settings and trust, providers, and several writers at once."""
+    for way, wrong in settings_points(share):
+        tally.note("settings", way, wrong)
+    for way, wrong in trust_points(share):
+        tally.note("trust", way, wrong)
+    async for way, wrong in provider_points(share):
+        tally.note("provider", way, wrong)
+    async for way, wrong in together_points(share):
+        tally.note("together", way, wrong)
 
 
 def kills(tally: Tally) -> None:
@@ -86,6 +108,8 @@ async def tried(share: int) -> Tally:
     """Everything but real kills."""
     tally = Tally()
     await stores(tally, share)
+    await turns(tally, share)
+    await others(tally, share)
     return tally
 
 
@@ -94,6 +118,11 @@ def main() -> int:
     share = int(sys.argv[1]) if len(sys.argv) > 1 else 1
     tally = anyio.run(tried, share)
     kills(tally)
+    return told(tally)
+
+
+def told(tally: Tally) -> int:
+    """Print the tally; the exit status: 1 when anything was wrong."""
     print(tally)
     return 1 if tally.wrong else 0
 

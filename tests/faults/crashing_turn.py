@@ -69,7 +69,7 @@ def tools(seen: Acknowledge, ran: list[str]) -> list[Any]:
 
 
 def _newest(context: ToolContext) -> int:
-    return context.history.last_id  # pyright: ignore[reportAttributeAccessIssue]
+    return context.history.last_id  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType]
 
 
 async def run(workspace: Path, disk: Disk, seen: Acknowledge, ran: list[str]) -> str:

@@ -28,7 +28,7 @@ def killed(workspace: Path, at: int) -> tuple[int, int]:
         def seen(newest: int) -> None:
             os.write(written, bytes([newest]))
 
-        anyio.run(run, workspace, KillingDisk(at=at), seen, [])
+        anyio.run(run, workspace, KillingDisk(at=at), seen, list[str]())
         os._exit(0)
     os.close(written)
     with os.fdopen(read, "rb") as pipe:
