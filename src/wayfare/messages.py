@@ -101,7 +101,7 @@ class Opaque(_Block, frozen=True, kw_only=True):
 Block: TypeAlias = Text | Thinking | Media | ToolCall | ToolResult | Opaque
 
 
-class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, weakref=True):
     """One message a model can read.
 
     `format` names the codec of `wire` ("" for a message made here). `edited` says that `blocks`

@@ -14,6 +14,7 @@ from typing import Any, cast
 from wayfare.formats.anthropic_blocks import NAME, build_block, read_content
 from wayfare.formats.roles import envelope, speaks_as_model
 from wayfare.formats.runs import call_places, write_runs, written_call_id
+from wayfare.formats.written import Written
 from wayfare.messages import (
     Block,
     Message,
@@ -44,6 +45,9 @@ class AnthropicCodec:
     """Reads and writes the messages of the Anthropic Messages format."""
 
     name: str = NAME
+
+    def __init__(self) -> None:
+        self.written = Written()
 
     def decode(self, wire: WireValue) -> Message:
         """Read one message.

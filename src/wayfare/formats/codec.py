@@ -49,7 +49,8 @@ _FORMATS: Mapping[str, tuple[str, str]] = {
 
 @cache
 def codec(name: str) -> Codec:
-    """The codec of a wire format; `openai` is short for `openai-chat`. Codecs hold no state.
+    """The codec of a wire format; `openai` is short for `openai-chat`. A codec holds no
+    more than what it wrote of messages that are still there.
 
     Raises:
         ConfigError: no such format; the text names those there are.

@@ -26,6 +26,7 @@ from wayfare.formats.openai_chat_parts import (
     write_result,
 )
 from wayfare.formats.runs import write_each, write_runs, written_call_id
+from wayfare.formats.written import Written
 from wayfare.messages import Block, Message, Origin, Role, ToolResult, WireValue
 
 CALL_ID_CHARS = 40
@@ -45,6 +46,9 @@ class OpenAIChatCodec:
     """Reads and writes the messages of the OpenAI chat format."""
 
     name: str = NAME
+
+    def __init__(self) -> None:
+        self.written = Written()
 
     def decode(self, wire: WireValue) -> Message:
         """Read one message; a call or result of the old `function` kind gets an id by its name."""

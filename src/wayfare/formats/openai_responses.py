@@ -21,6 +21,7 @@ from wayfare.formats.openai_items import (
 )
 from wayfare.formats.roles import envelope
 from wayfare.formats.runs import written_call_id
+from wayfare.formats.written import Written
 from wayfare.messages import (
     Block,
     Message,
@@ -51,6 +52,9 @@ class OpenAIResponsesCodec:
     """Reads and writes the items of the OpenAI Responses format."""
 
     name: str = NAME
+
+    def __init__(self) -> None:
+        self.written = Written()
 
     def decode(self, wire: WireValue) -> Message:
         """Read one item. What the provider ran itself (web search and the like) and items of
@@ -88,7 +92,8 @@ class OpenAIResponsesCodec:
                 items = _output_items(message.wire)
                 written.extend([message.wire] if items is None else items)
             else:
-                written.extend(_write(message, messages[asked_from:asked_to]))
+                asked = messages[asked_from:asked_to]
+                written.extend(self.written(message, asked, _write))
         return written
 
     def encode_one(self, message: Message) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol, cast
 
 from wayfare.formats.call_ids import fitting_call_id
+from wayfare.formats.written import Written
 from wayfare.messages import Message
 
 
@@ -22,6 +23,7 @@ class RunWriter(Protocol):
     """
 
     name: str
+    written: Written
 
     def write(self, message: Message, asked: Sequence[Message]) -> list[dict[str, Any]]:
         """Write one message that is not passed on as it came."""
@@ -71,7 +73,7 @@ def write_runs(messages: Sequence[Message], writer: RunWriter) -> list[dict[str,
         if own:
             written.append(wire)
         elif not join_to:
-            written.extend(writer.write(message, messages[asked_from:start]))
+            written.extend(writer.written(message, messages[asked_from:start], writer.write))
         was_own, was_native = own, native
     if join_to:
         asked = messages[asked_from:start]
