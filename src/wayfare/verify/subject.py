@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 from wayfare.agent.hooks import Hook
 from wayfare.agent.limits import Limits
@@ -14,9 +15,6 @@ from wayfare.memory.gate import Check, judge
 from wayfare.memory.limits import MemoryLimits
 from wayfare.model import Model, Request
 from wayfare.settings.context_group import Number
-
-if TYPE_CHECKING:
-    from wayfare.verify.trial import Trial
 
 WINDOW_TOKENS: Final = 16_000
 """The window the experiments work in where the model's own is larger: what governs a context does
@@ -36,7 +34,7 @@ class Changes:
         gate: Decides what may become a record.
         has_memory: Whether there is a memory at all.
         request: Changes every request on its way to the model.
-        after_session: What befalls the workspace after each session.
+        after_session: What befalls the workspace after each session, which it is told the name of.
         hooks: Hung onto events.
     """
 
@@ -46,7 +44,7 @@ class Changes:
     gate: Check = judge
     has_memory: bool = True
     request: Callable[[Request], Request] | None = None
-    after_session: Callable[[Trial], None] | None = None
+    after_session: Callable[[Path, str], None] | None = None
     hooks: tuple[Hook, ...] = ()
 
 

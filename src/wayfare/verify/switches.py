@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 from wayfare.memory.candidate import Candidate, Verdict
 from wayfare.memory.gate import Existing, GateContext
@@ -17,7 +18,6 @@ from wayfare.providers.script import Line
 from wayfare.verify import stage, this_once
 from wayfare.verify.recorder import kind_of
 from wayfare.verify.stand_in import answer
-from wayfare.verify.trial import Trial
 
 
 def without_results(request: Request) -> Request:
@@ -75,30 +75,30 @@ def overruled(request: Request) -> Request:
     return _with_texts(request, lambda message, text: text.replace(this_once.WISH, ""))
 
 
-def truncate_archive(trial: Trial) -> None:
+def truncate_archive(workspace: Path, session: str) -> None:
     """The second half of every archived result is lost."""
-    for path in (trial.workspace / ".task_outputs").rglob("*.txt"):
+    for path in (workspace / ".task_outputs").rglob("*.txt"):
         content = path.read_bytes()
         path.write_bytes(content[: len(content) // 2])
 
 
-def file_sessions(trial: Trial) -> None:
+def file_sessions(workspace: Path, session: str) -> None:
     """The transcript of a session is filed as a memory."""
-    folder = trial.workspace / ".memory"
+    folder = workspace / ".memory"
     folder.mkdir(exist_ok=True, mode=0o700)
-    log = trial.workspace / ".transcripts" / trial.sessions[-1] / "transcript.jsonl"
+    log = workspace / ".transcripts" / session / "transcript.jsonl"
     text = f"---\nname: session\ndescription: what was done\ntype: project\n---\n{log.read_text()}"
     (folder / "session.md").write_text(text, encoding="utf-8")
 
 
-def drop_index(trial: Trial) -> None:
+def drop_index(workspace: Path, session: str) -> None:
     """The index of the memory is lost."""
-    (trial.workspace / ".memory" / "MEMORY.md").unlink(missing_ok=True)
+    (workspace / ".memory" / "MEMORY.md").unlink(missing_ok=True)
 
 
-def lose_files(trial: Trial) -> None:
+def lose_files(workspace: Path, session: str) -> None:
     """A file that was written is lost."""
-    (trial.workspace / "again.py").unlink(missing_ok=True)
+    (workspace / "again.py").unlink(missing_ok=True)
 
 
 def open_gate(candidate: Candidate, existing: Existing, context: GateContext) -> Verdict:

@@ -146,7 +146,7 @@ class Trial:
             task = tasks[min(sum(t.session == number for t in self.turns), len(tasks) - 1)]
             self.turns.append(_failed(number, task, error))
         if self.subject.changes.after_session is not None:
-            self.subject.changes.after_session(self)
+            self.subject.changes.after_session(self.workspace, self.sessions[-1])
 
     def _turn(self, number: int, task: str, ended: Ended) -> None:
         self.turns.append(Turn(session=number, asked=task, how=ended.how, text=ended.text))
