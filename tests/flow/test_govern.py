@@ -13,7 +13,7 @@ from openai.types.chat import ChatCompletionMessage
 
 from wayfare import Governed, govern, govern_async
 from wayfare.context.budget import Budget
-from wayfare.errors import CannotFit
+from wayfare.errors import CannotFit, ConfigError
 from wayfare.session import Places, read_address, run_sync, session_names
 
 LOG = "2026-01-01 00:00:00 INFO started and running well\n" * 4_000
@@ -264,3 +264,36 @@ def test_a_budget_of_ones_own(tmp_path: Path) -> None:
     budget = Budget.classic(limit_chars=10_000)
     governed = govern(anthropic_list(30), budget=budget, root=tmp_path)
     assert len(json.dumps(governed)) < 15_000
+
+
+@pytest.mark.parametrize("given", [None, "Read it.", {"role": "user", "content": "x"}, 7, b"[]"])
+def test_what_is_no_list_is_refused_with_what_is_wanted(given: Any, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="a list of objects with role and content"):
+        govern(given, root=tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("given", [None, "a", 7, ["user", "x"], object(), {"content": object()}])
+def test_an_entry_that_is_no_message_is_named_and_nothing_is_lost(
+    given: Any, tmp_path: Path
+) -> None:
+    with pytest.raises(ConfigError, match=type(given).__name__):
+        govern([given], root=tmp_path)
+    asked = {"role": "user", "content": "Read it."}
+    governed = govern([asked], root=tmp_path, window_tokens=20_000)
+    with pytest.raises(ConfigError, match=type(given).__name__):
+        govern([*governed, given], root=tmp_path, window_tokens=20_000)
+    more = {"role": "assistant", "content": "It says so."}
+    thanks = {"role": "user", "content": "Thanks."}
+    assert govern([asked, more, thanks], root=tmp_path, window_tokens=20_000) == [
+        asked,
+        more,
+        thanks,
+    ]
+
+
+@pytest.mark.parametrize("odd", [{}, {"role": "user"}, {"content": None}, {"content": [None, 5]}])
+def test_a_message_that_says_nothing_is_no_error(odd: dict[str, Any], tmp_path: Path) -> None:
+    asked = {"role": "user", "content": "Read it."}
+    assert asked in govern([asked, odd], root=tmp_path)
+    assert govern([odd, asked], root=tmp_path / "b")[-1] == asked

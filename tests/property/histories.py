@@ -113,7 +113,7 @@ def anthropic_step(draw: st.DrawFn, number: int, hostile: bool) -> list[Wire]:
         blocks.append({"type": "text", "text": draw(said if hostile else spoken)})
     ids = [f"t{number}_{k}" for k in range(draw(st.integers(0, 3)))]
     if hostile and ids and draw(st.booleans()):
-        ids = ["same", *ids[1:]]
+        ids = draw(st.sampled_from((["same", *ids[1:]], ["same", "same", *ids[2:]])))
     given = odd_arguments if hostile else arguments
     for id in ids:
         blocks.append({"type": "tool_use", "id": id, "name": "read_file", "input": draw(given)})
@@ -183,6 +183,7 @@ def _chat_history(draw: st.DrawFn, hostile: bool = False) -> list[Wire]:
         ids = [f"c{number}_{k}" for k in range(draw(st.integers(0, 3)))]
         if hostile and ids and draw(st.booleans()):
             ids[0] = draw(st.sampled_from(("", "same")))
+            ids[-1] = draw(st.sampled_from((ids[0], ids[-1])))
         message: Wire = {
             "role": "assistant",
             "content": draw(spoken) if draw(st.booleans()) else None,

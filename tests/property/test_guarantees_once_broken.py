@@ -100,6 +100,14 @@ CALLS_IN_A_MESSAGE_WITHOUT_ROLE = [
     answers("t0"),
     {"role": "model", "content": "so it is"},
 ]
+ONE_ID_TWICE_IN_A_REPLY = [
+    ASKED,
+    reply(thought("hm", 0), *calls("same", "same")),
+    answers("same", "same"),
+    ASKED,
+    reply(*calls("same", "same", path=lines("say error: E42", 400))),
+    answers("same", text=lines("src/app.py", 900)),
+]
 RESULTS_OF_ANOTHER = [
     ASKED,
     reply(*calls("t0", "t1")),
@@ -109,21 +117,33 @@ CHAT_WITHOUT_ROLES = [
     {"role": None, "content": "go"},
     *[{k: v for k, v in m.items() if k != "role"} for m in chat_step(0, "so", "a", "b")],
 ]
-REQUEST_BEYOND_ITS_CHARACTERS = [
-    {
-        "type": "message",
-        "role": "user",
-        "content": lines("say read src/app.py \u2028 error: E42", 250),
-    },
-    {"type": "function_call", "id": "f0", "call_id": "c0", "name": "read", "arguments": "{}"},
-    {"type": "function_call_output", "call_id": "c0", "output": lines("read 🙂 src/app.py", 200)},
-    {
-        "type": "message",
-        "role": "user",
-        "content": lines("say read src/app.py \u2028 error: E42", 250),
-    },
-    {"type": "function_call", "id": "f1", "call_id": "c1", "name": "read", "arguments": "{}"},
-    {"type": "function_call_output", "call_id": "c1", "output": "say read"},
+CHAT_ID_TWICE = [
+    {"role": "user", "content": "go"},
+    *[
+        {k: ("c0_0" if k == "tool_call_id" else v) for k, v in m.items()}
+        | ({"tool_calls": m["tool_calls"][:1] * 2} if "tool_calls" in m else {})
+        for m in chat_step(0, None, "one", "two")
+    ],
+]
+CHAT_RESULT_OF_ANOTHER_FIRST = [
+    {"role": "user", "content": "go"},
+    chat_step(0, "so", "one", "two")[0],
+    {"role": "tool", "tool_call_id": "another", "content": "say read"},
+    {"role": "tool", "tool_call_id": "c0_1", "content": lines("half \ud83d of it", 520)},
+]
+CHARACTERS_CANNOT_BE_MET = [
+    {"role": "user", "content": lines("say error: E42     naïve naïve     \r\n", 146)},
+    {"role": "assistant", "content": lines("say 🙂 naïve 测试 🙂   error: E42 read 测试", 281)},
+    *chat_step(1, "so", "a", "a", lines("say error: E42 naïve \u2028 read   fix_the_bug", 277)),
+    *chat_step(2, None, "say src/app.py error: E42"),
+    *chat_step(
+        3,
+        lines("say error: E42 naïve read 测试 \r\n \u2028", 209),
+        lines("say error: E42     naïve naïve     \r\n", 146),
+        "b",
+        lines("say 🙂 🙂 测试  ", 95),
+    ),
+    *chat_step(4, "say 测试", lines("say   error: E42 \r\n", 230), "b"),
 ]
 SPOKEN_WITHOUT_ROLE: list[Wire] = [
     {"type": "message", "role": "user", "content": "go"},
@@ -132,6 +152,7 @@ SPOKEN_WITHOUT_ROLE: list[Wire] = [
     {"type": "message", "content": "and then?"},
 ]
 SMALL, CLASSIC = Budget.window(3_001), Budget.classic(8_000, limit_chars=8_000)
+WISHED = Budget.classic(9_431, limit_chars=8_000)
 CASES = [
     pytest.param("openai-chat", WORDS_NEARLY_HALF, SMALL, id="words-nearly-half"),
     pytest.param("anthropic", TEXT_THEN_REASONING, CLASSIC, id="text-then-reasoning"),
@@ -139,9 +160,12 @@ CASES = [
     pytest.param("anthropic", ONE_ID_IN_TWO_REPLIES, CLASSIC, id="one-id-in-two-replies"),
     pytest.param("anthropic", REASONING_WHERE_A_RESULT_IS_MISSING, SMALL, id="result-missing"),
     pytest.param("anthropic", CALLS_IN_A_MESSAGE_WITHOUT_ROLE, SMALL, id="calls-without-role"),
+    pytest.param("anthropic", ONE_ID_TWICE_IN_A_REPLY, SMALL, id="one-id-twice-in-a-reply"),
     pytest.param("anthropic", RESULTS_OF_ANOTHER, SMALL, id="results-of-another"),
+    pytest.param("openai-chat", CHAT_ID_TWICE, SMALL, id="chat-id-twice"),
     pytest.param("openai-chat", CHAT_WITHOUT_ROLES, SMALL, id="chat-without-roles"),
-    pytest.param("openai-responses", REQUEST_BEYOND_ITS_CHARACTERS, CLASSIC, id="beyond-chars"),
+    pytest.param("openai-chat", CHAT_RESULT_OF_ANOTHER_FIRST, SMALL, id="chat-another-first"),
+    pytest.param("openai-chat", CHARACTERS_CANNOT_BE_MET, WISHED, id="characters-cannot-be-met"),
     pytest.param("openai-responses", SPOKEN_WITHOUT_ROLE, SMALL, id="spoken-without-role"),
 ]
 

@@ -37,7 +37,7 @@ _DEEDS: Final[Mapping[type[Any], str]] = {
     ShortInput: "the long arguments of a call were shortened",
     Silent: "a result that said nothing says so",
     Omit: "it left the context",
-    AsText: "a result without a call became plain text",
+    AsText: "a call or a result without its counterpart became plain text",
     Clean: "characters that are no valid Unicode were replaced",
     Reorder: "its blocks were put in order",
 }

@@ -279,12 +279,16 @@ class Governor:
     def _plan(self) -> Plan:
         """All passes, in order."""
         plan = self._begin()
-        plan.take(repair.plan(plan.view, self._checked))
+        for stage in repair.STAGES:
+            plan.take(stage(plan.view, self._checked))
         if self._spared:
             plan.take(left_behind(plan.view.slots()))
         plan.take(offload.plan(plan.view, self.budget, self._offloaded))
         plan.take(snip.plan(plan.view, self.budget))
         aim = self._reckoning.goal(plan.view, self.budget)
+        if not self._has_more(plan):
+            # A budget of characters is a wish: what it asked for was tried at the last request.
+            aim = aim.without_chars()
         if aim.over(plan.view.total):
             self._shrink(plan, aim)
             plan.take(snip.plan(plan.view, self.budget))
@@ -294,6 +298,10 @@ class Governor:
             # What these edits left behind would have to go at the next call: better in one batch.
             plan.take(left_behind(plan.view.slots()))
         return plan
+
+    def _has_more(self, plan: Plan) -> bool:
+        """Whether anything came since the last request, or is to be mended."""
+        return len(plan.view) > self._sent or bool(plan.edits)
 
     def _shrink(self, plan: Plan, aim: Goal) -> None:
         """The limit forces it: harder level by level, until the view is within it."""
@@ -327,9 +335,8 @@ class Governor:
 
     def _economise(self, plan: Plan, aim: Goal) -> None:
         """Nothing forces it, but it costs less than it saves."""
-        if len(plan.view) <= self._sent and not plan.edits:
-            # Nothing came since the last request: what did not pay then does not pay now.
-            return
+        if not self._has_more(plan):
+            return  # What did not pay at the last request does not pay now.
         budget = self.budget
         tokens = self._reckoning.tokens(plan.view)
         if tokens <= self._target_tokens:

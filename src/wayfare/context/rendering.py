@@ -35,6 +35,7 @@ from wayfare.transcript import (
     Silent,
     Stub,
 )
+from wayfare.transcript.stored import readable_block
 
 BlockOp = Preview | Stub | HeadTail | ShortInput | Silent | AsText
 MessageOp = BlockOp | DropBlocks | Omit | Clean | Reorder
@@ -111,6 +112,9 @@ def stand_in(
             told = all(isinstance(inner, Text) for inner in block.content)
             rest = "" if told else f"\n[what is no text: {where.block(op.block)}]"
             return Text(text=f"{op.lead}\n{block.text}{rest}")
+        case AsText(), ToolCall():
+            said = f"{op.lead}\n{readable_block(block)}"
+            return Text(text=f"{said}\n[exact: {where.entry_address}]")
         case Silent(), ToolResult():
             return _result(block, SILENT)
         case Preview(), ToolResult():

@@ -58,6 +58,7 @@ def govern(
 
     Raises:
         CannotFit: what may not be shrunk does not fit; names the parts.
+        ConfigError: this is no list of messages; none is taken.
         WriteFailed: the log cannot be written.
     """
     kept = _kept(messages, format, window_tokens, budget, system, tools, root, session)
@@ -89,10 +90,10 @@ def _kept(
     session: str,
 ) -> Governed:
     """The open conversation this list belongs to."""
-    from wayfare.host.plain import chained, plain
+    from wayfare.host.plain import opening
 
     place = None if root is None else str(Path(root).resolve())
-    first = session or (chained(b"", plain(messages[0])) if messages else b"")
+    first = session or opening(messages)
     key = (place, first, format, window_tokens, budget)
     with _alone:
         found = _open.get(key)

@@ -8,7 +8,7 @@ from typing import Any
 
 from wayfare.context.pipeline import Governor
 from wayfare.formats import codec
-from wayfare.host.plain import chained, plain
+from wayfare.host.plain import chained, plain, plain_message
 from wayfare.messages import Message
 from wayfare.model import Usage
 from wayfare.transcript import MessageEntry
@@ -28,7 +28,7 @@ class Known:
         # Texts are shared between the two, so this looks at structure and not at every character.
         if self.value is not None and self.value == message:
             return True
-        return chained(before, plain(message)) == self.digest
+        return chained(before, plain_message(message)) == self.digest
 
 
 @dataclass(slots=True, kw_only=True)
@@ -94,10 +94,11 @@ class Branch:
         """Append the host's new messages; `usage` came with the last reply among them.
 
         Raises:
+            ConfigError: one of them is no message; none is appended.
             WriteFailed: what is not appended yet is not.
         """
         own = codec(self.governor.transcript.format)
-        made = [own.decode(plain(message)) for message in tail]
+        made = [own.decode(plain_message(one)) for one in tail]
         at = max((n for n, m in enumerate(made) if m.role == "assistant"), default=len(made))
         for run, told in ((made[:at], None), (made[at : at + 1], usage), (made[at + 1 :], None)):
             if run:

@@ -16,7 +16,7 @@ from wayfare.context.recovery import Ladder
 from wayfare.errors import LeaseHeld, NotFound, PromptTooLong
 from wayfare.events import Watched, ignore
 from wayfare.host.branch import Branch
-from wayfare.host.plain import chained, plain, usage_from
+from wayfare.host.plain import opening, plain, usage_from
 from wayfare.host.running import run_anywhere
 from wayfare.session import RESULTS, TRANSCRIPTS, Places, file_transcript, governed, read_address
 from wayfare.store import Ref
@@ -86,6 +86,7 @@ class Governed:
 
         Raises:
             CannotFit: what may not be shrunk does not fit; names the parts.
+            ConfigError: this is no list of messages; none is taken.
             WriteFailed: the log cannot be written.
         """
         with self._alone:
@@ -93,6 +94,7 @@ class Governed:
 
     async def govern_async(self, messages: Sequence[Any], usage: Any = None) -> list[Any]:
         """`govern` for callers with an event loop."""
+        opening(messages)
         branch, tail = await self._matched(messages)
         await branch.add(tail, usage_from(usage))
         self._now, self._ladder = branch, None
@@ -193,7 +195,7 @@ class Governed:
     def _named(self, messages: Sequence[Any], number: int) -> str:
         name = self._session
         if not name:
-            name = chained(b"", plain(messages[0]) if messages else None).hex()[:8]
+            name = opening(messages).hex()[:8]
         return name if number == 0 else f"{name}.{number}"
 
     def _there(self, name: str) -> bool:

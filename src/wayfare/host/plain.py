@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
 import msgspec
 
+from wayfare.errors import ConfigError
 from wayfare.model import Usage
 
 _sorted: Final = msgspec.json.Encoder(order="sorted")
 _MARK: Final = "cache_control"
+_WANTED: Final = "a list of objects with role and content, as they are sent"
 
 
 def plain(value: Any) -> Any:
@@ -31,6 +33,34 @@ def plain(value: Any) -> Any:
         if callable(write):
             return plain(write(**options))
     return plain(msgspec.to_builtins(value, str_keys=True))
+
+
+def plain_message(value: Any) -> dict[str, Any]:
+    """One of a host's messages as a dictionary.
+
+    Raises:
+        ConfigError: it is no message.
+    """
+    try:
+        made = plain(value)
+    except TypeError:
+        made = None
+    if isinstance(made, dict):
+        return cast("dict[str, Any]", made)
+    kind = type(value).__name__
+    raise ConfigError(f"a list of messages holds {kind} {value!r:.80}: give {_WANTED}")
+
+
+def opening(messages: Any) -> bytes:
+    """The digest of the message a list begins with, by which its log is found.
+
+    Raises:
+        ConfigError: this is no list, or its first entry no message.
+    """
+    if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Sequence):
+        raise ConfigError(f"no list of messages but {type(messages).__name__}: give {_WANTED}")
+    first: Any = messages[0] if messages else None
+    return chained(b"", plain_message(first) if messages else None)
 
 
 def chained(before: bytes, message: Any) -> bytes:

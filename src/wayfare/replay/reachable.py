@@ -8,7 +8,7 @@ them.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -38,11 +38,38 @@ class Reachable:
 
 
 async def reachable(transcript: Transcript, request: Sequence[Message]) -> Reachable:
-    """Judge one request against the whole log behind it, text by text."""
+    """Judge one request against the whole log behind it, text by text.
+
+    A text that came in twice is had back where either of the two can be.
+    """
     shown = "\n".join(spoken(m) for m in request)
     entries, paths = await _addressed(transcript, shown)
-    texts = visible = recovered = 0
-    lost: list[int] = []
+    visible = recovered = 0
+    missing: list[tuple[int, str]] = []
+    async for entry_id, path, text in _texts(transcript):
+        if text in shown:
+            visible += 1
+        elif entry_id in entries or path in paths:
+            recovered += 1
+        else:
+            missing.append((entry_id, text))
+    if missing:
+        wanted = {text for _, text in missing}
+        async for entry_id, path, text in _texts(transcript):
+            if text in wanted and (entry_id in entries or path in paths):
+                wanted.remove(text)
+        recovered += sum(text not in wanted for _, text in missing)
+        missing = [(entry_id, text) for entry_id, text in missing if text in wanted]
+    return Reachable(
+        texts=visible + recovered + len(missing),
+        visible=visible,
+        recovered=recovered,
+        lost=tuple(entry_id for entry_id, _ in missing),
+    )
+
+
+async def _texts(transcript: Transcript) -> AsyncIterator[tuple[int, str, str]]:
+    """Every text that entered: its entry, the file of its block or "", and itself."""
     async for entry in transcript.entries():
         if not isinstance(entry, MessageEntry):
             continue
@@ -50,16 +77,8 @@ async def reachable(transcript: Transcript, request: Sequence[Message]) -> Reach
         for number, block in enumerate(entered.message.blocks):
             ref = entered.refs.get(number)
             for text in leaves(block):
-                if not text.strip():
-                    continue
-                texts += 1
-                if text in shown:
-                    visible += 1
-                elif entry.id in entries or (ref is not None and ref.path in paths):
-                    recovered += 1
-                else:
-                    lost.append(entry.id)
-    return Reachable(texts=texts, visible=visible, recovered=recovered, lost=tuple(lost))
+                if text.strip():
+                    yield entry.id, ref.path if ref is not None else "", text
 
 
 async def _addressed(transcript: Transcript, shown: str) -> tuple[set[int], set[str]]:

@@ -89,7 +89,8 @@ class Omit(_Op, frozen=True):
 
 
 class AsText(_Op, frozen=True):
-    """A result that answers no call stands as plain text, `lead` before it."""
+    """A result that answers no call, or a call whose id its message has already, stands as plain
+    text, `lead` before it."""
 
     entry: int
     block: int

@@ -198,15 +198,16 @@ def readable(message: Message) -> str:
 
     Texts, results and string arguments stand as they are; what is no text stands as JSON.
     """
-    return "\n".join(_readable(block) for block in message.blocks)
+    return "\n".join(readable_block(block) for block in message.blocks)
 
 
-def _readable(block: Block) -> str:
+def readable_block(block: Block) -> str:
+    """The exact text of one block, as it stands in that of its message."""
     match block:
         case Text() | Thinking():
             return block.text
         case ToolResult():
-            return "\n".join(_readable(inner) for inner in block.content)
+            return "\n".join(readable_block(inner) for inner in block.content)
         case ToolCall():
             if block.arguments is not None and not block.input:
                 return f"{block.name} {block.arguments}"

@@ -46,18 +46,30 @@ INTERRUPTED: Final = (
 )
 
 
-def plan(view: View, start: int) -> list[Edit]:
-    """Edits that make the view legal from position `start`, the start of a step group."""
+def characters(view: View, start: int) -> list[Edit]:
+    """Edits that make texts, ids and roles valid from position `start` on."""
+    return list(_clean(view.slots(start)))
+
+
+def pairs(view: View, start: int) -> list[Edit]:
+    """Edits after which every call from position `start`, the start of a step group, has one
+    result and every result its call."""
     slots = view.slots(start)
-    edits: list[Edit] = []
-    for group in groups(slots):
-        edits += _clean(group.of(slots))
-        edits += _pairs(group, slots)
-        edits += _blanks(group.of(slots))
-        edits += _endings(group.of(slots))
+    return [edit for group in groups(slots) for edit in _pairs(group, slots)]
+
+
+def shapes(view: View, start: int) -> list[Edit]:
+    """Edits that make each message from position `start` on, and the first of all, legal."""
+    slots = view.slots(start)
+    edits = [*_blanks(slots), *_endings(slots)]
     if start == 0:
         edits += _front(slots)
     return edits
+
+
+STAGES: Final = (characters, pairs, shapes)
+"""One after the other, each on the view the one before leaves: an id must be valid before it is
+looked up, and a result that became text is no result that must stand first."""
 
 
 def _edit(reason: str, *ops: Op) -> Edit:
@@ -130,7 +142,14 @@ def _blanks(members: Sequence[Slot]) -> Iterator[Edit]:
 
 def _pairs(group: Group, slots: Sequence[Slot]) -> Iterator[Edit]:
     members = group.of(slots)
-    open_calls = Counter(call.id for slot in members for call in slot.message.calls)
+    calls: list[ToolCall] = []
+    for slot in members:
+        kept, again = _told_apart(slot)
+        calls += kept
+        if again:
+            yield _edit("a call whose id its message has already", *again)
+    open_calls = Counter(call.id for call in calls)
+    late: Counter[str] = Counter()
     answered: dict[str, ToolResult] = {}
     after = 0
     for slot in members:
@@ -138,13 +157,40 @@ def _pairs(group: Group, slots: Sequence[Slot]) -> Iterator[Edit]:
             after = slot.entry
             continue
         before = open_calls.total()
-        yield from _results(slot, open_calls, answered)
+        found = list(_results(slot, open_calls, answered))
+        yield from found
         if open_calls.total() < before:
             after = slot.entry
-    missing = [call for slot in members for call in slot.message.calls if _take(open_calls, call)]
+        elif _says_more(slot.message, found):
+            # It is no answer any more: what stands behind it comes too late to be one.
+            late, open_calls = late + open_calls, Counter[str]()
+    late += open_calls
+    missing = [call for call in calls if _take(late, call)]
     if missing:
         answer = results(*(result(call.id, INTERRUPTED, is_error=True) for call in missing))
         yield _edit(f"{len(missing)} calls without a result", Insert(after, answer))
+
+
+def _says_more(message: Message, edits: Sequence[Edit]) -> bool:
+    """Whether text is left of a message that answers no call."""
+    told = any(isinstance(op, AsText) for edit in edits for op in edit.ops)
+    return told or any(not isinstance(block, ToolResult) for block in message.blocks)
+
+
+def _told_apart(slot: Slot) -> tuple[list[ToolCall], list[Op]]:
+    """The calls of one message with an id each; any further one of an id stands on as plain text,
+    for no provider takes an id twice in a message."""
+    kept: dict[str, ToolCall] = {}
+    again: list[Op] = []
+    for at, block in enumerate(slot.message.blocks):
+        if not isinstance(block, ToolCall):
+            continue
+        if block.id in kept:
+            lead = f"[a further call under the id {block.id}]"
+            again.append(AsText(slot.entry, slot.block_number(at), lead))
+        else:
+            kept[block.id] = block
+    return list(kept.values()), again
 
 
 def _take(open_calls: Counter[str], call: ToolCall) -> bool:
