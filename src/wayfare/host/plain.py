@@ -57,10 +57,10 @@ def opening(messages: Any) -> bytes:
     Raises:
         ConfigError: this is no list, or its first entry no message.
     """
-    if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Sequence):
+    given: object = messages
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Sequence):
         raise ConfigError(f"no list of messages but {type(messages).__name__}: give {_WANTED}")
-    first: Any = messages[0] if messages else None
-    return chained(b"", plain_message(first) if messages else None)
+    return chained(b"", plain_message(messages[0]) if messages else None)
 
 
 def chained(before: bytes, message: Any) -> bytes:
