@@ -113,6 +113,13 @@ RESULTS_OF_ANOTHER = [
     reply(*calls("t0", "t1")),
     {"role": "user", "content": [*answers("another", "another")["content"], DONE]},
 ]
+RESULT_OF_ANOTHER_FIRST = [
+    ASKED,
+    reply(*calls("t0")),
+    answers("another"),
+    answers("t0"),
+    ASKED,
+]
 CHAT_WITHOUT_ROLES = [
     {"role": None, "content": "go"},
     *[{k: v for k, v in m.items() if k != "role"} for m in chat_step(0, "so", "a", "b")],
@@ -162,6 +169,7 @@ CASES = [
     pytest.param("anthropic", CALLS_IN_A_MESSAGE_WITHOUT_ROLE, SMALL, id="calls-without-role"),
     pytest.param("anthropic", ONE_ID_TWICE_IN_A_REPLY, SMALL, id="one-id-twice-in-a-reply"),
     pytest.param("anthropic", RESULTS_OF_ANOTHER, SMALL, id="results-of-another"),
+    pytest.param("anthropic", RESULT_OF_ANOTHER_FIRST, SMALL, id="another-first"),
     pytest.param("openai-chat", CHAT_ID_TWICE, SMALL, id="chat-id-twice"),
     pytest.param("openai-chat", CHAT_WITHOUT_ROLES, SMALL, id="chat-without-roles"),
     pytest.param("openai-chat", CHAT_RESULT_OF_ANOTHER_FIRST, SMALL, id="chat-another-first"),
