@@ -18,16 +18,17 @@ from typing import Any, Final
 import anyio
 
 from bench.judges.reader import Reader
+from bench.pause import local_summarizer
 from bench.recordings import Recording
 from bench.wire import leaves
 from wayfare.clock import MovableClock
 from wayfare.context.budget import Budget
 from wayfare.context.pipeline import Governor
 from wayfare.context.summarizer import Summarizer, due
-from wayfare.events import ignore
+from wayfare.events import Event
 from wayfare.formats import codec
 from wayfare.messages import Message, assistant, call, result, results, user
-from wayfare.model import Request
+from wayfare.model import Model, Request, Usage
 from wayfare.providers.scripted import ScriptedModel
 from wayfare.session import Places, file_transcript, governed
 
@@ -63,7 +64,13 @@ class Found:
     by_address: Counter[tuple[int, str]] = field(default_factory=Counter[tuple[int, str]])
     lost: Counter[tuple[int, str]] = field(default_factory=Counter[tuple[int, str]])
     summaries: int = 0
+    failed: int = 0
+    stood: int = 0
     steps: int = 0
+
+    def spent(self, usage: Usage, model: Model) -> None:
+        """A summary was answered."""
+        self.summaries += 1
 
     def total(self, counted: Counter[tuple[int, str]], generation: int, kind: str = "") -> int:
         """How many of one generation (and kind)."""
@@ -205,9 +212,18 @@ def laid_in(recording: Recording, known: Sequence[Planted]) -> list[list[Message
     return parts
 
 
-async def ours(recording: Recording, known: Sequence[Planted], *, with_model: bool) -> Found:
-    """The session through the runtime, with the forgetful summarizer or the digest alone."""
+def forgetting(known: Sequence[Planted]) -> ScriptedModel:
+    """A model that is the forgetful summarizer."""
+    return ScriptedModel(always=forgetful(known), window_tokens=WINDOW_TOKENS)
+
+
+async def ours(recording: Recording, known: Sequence[Planted], *, model: Model | None) -> Found:
+    """The session through the runtime, with a model for summaries or the digest alone."""
     found = Found()
+
+    def watch(event: Event) -> None:
+        found.failed += event.name == "compaction.failed"
+
     clock = MovableClock()
     budget = Budget.window(WINDOW_TOKENS, max_output_tokens=2_000)
     with tempfile.TemporaryDirectory(prefix="planted-") as folder:
@@ -216,23 +232,23 @@ async def ours(recording: Recording, known: Sequence[Planted], *, with_model: bo
             places, "s", clock=clock, format=recording.format, sync="never"
         )
         governor = await governed(transcript, budget, clock=clock)
-        model = None
-        if with_model:
-            model = ScriptedModel(always=forgetful(known), window_tokens=WINDOW_TOKENS)
-        summarizer = Summarizer(model=model, clock=clock, watch=ignore)
+        summarizer = Summarizer(model=model, clock=clock, watch=watch, spent=found.spent)
         for generation, part in enumerate(laid_in(recording, known), 1):
             for message in part:
                 if message.role == "assistant" and len(governor.view):
                     found.steps += 1
                     await _prepare(governor, summarizer)
                 await governor.add([message])
-            await summarizer(governor)
+            if not await summarizer(governor):
+                # It failed, or nothing would be gained: what the limit would do.
+                await summarizer(governor, trigger="reactive")
             prepared = await governor.prepare()
             shown = _shown(codec(recording.format).encode(prepared.messages))
             await transcript.close()
             _look(found, generation, known, shown, Reader(places.workspace))
             await transcript.open()
-        found.summaries = len(model.requests) if model is not None else 0
+        async for entry in transcript.entries():
+            found.stood += getattr(entry, "by", "") == "summary"
         await transcript.close()
     return found
 
@@ -279,20 +295,42 @@ def _look(
             found.lost[key] += 1
 
 
+def by_local_model(recordings: Sequence[Recording], path: Path, count: int) -> list[Found]:
+    """The way over the `count` recordings with the fewest steps, summaries by the local model:
+    it takes half a minute for one."""
+    usable = [(seed, r) for seed, r in enumerate(_usable(recordings), 1)]
+    usable.sort(key=lambda one: len(one[1].steps))
+
+    async def run() -> list[Found]:
+        model = local_summarizer(path)
+        try:
+            return [await ours(r, facts(seed), model=model) for seed, r in usable[:count]]
+        finally:
+            await model.close()
+
+    return anyio.run(run)
+
+
+def _usable(recordings: Sequence[Recording]) -> list[Recording]:
+    return [r for r in recordings if len(r.steps) >= GENERATIONS * 4]
+
+
 def measured(recordings: Sequence[Recording]) -> dict[str, list[Found]]:
-    """Each way over every recording of at least five steps a part."""
+    """Each way over every recording of at least four steps a part."""
     ways: dict[str, list[Found]] = {
         "summaries, half forgotten": [],
         "digest alone": [],
         "plain": [],
     }
-    usable = [r for r in recordings if len(r.steps) >= GENERATIONS * 4]
-    for seed, recording in enumerate(usable, 1):
+    for seed, recording in enumerate(_usable(recordings), 1):
         known = facts(seed)
 
         async def both(recording: Recording = recording, known: list[Planted] = known) -> None:
-            for name, with_model in (("summaries, half forgotten", True), ("digest alone", False)):
-                ways[name].append(await ours(recording, known, with_model=with_model))
+            for name, model in (
+                ("summaries, half forgotten", forgetting(known)),
+                ("digest alone", None),
+            ):
+                ways[name].append(await ours(recording, known, model=model))
 
         anyio.run(both)
         ways["plain"].append(plain(recording, known))

@@ -15,14 +15,26 @@ from bench.run_policy import run_policy
 from bench.summary_policy import SUMMARIZED
 from bench.wayfare_policy import WAYFARE
 
-WINDOW_TOKENS: Final = 16_000
+WINDOWS: Final = (16_000, 50_000)
 
 
 def section(recordings: Sequence[Recording], command: str) -> Section:
     """Summaries a hundred steps, cost with side calls, needed references visible."""
     prepared = [Prepared(recording) for recording in recordings]
-    over = [one for one in prepared if one.passes_limit(WINDOW_TOKENS)]
-    rows = [_row(name, _measured(name, make, over)) for name, make in _policies().items()]
+    tables = [_table(prepared, window_tokens) for window_tokens in WINDOWS]
+    text = f"""\
+Summaries and notes are scripted: half of the facts shown, 1,200 tokens charged for each reply; their cost is input without a cache. Needed references as in the frontier. Notes are the hand-over to the next session and the next self: each update is a side call, which a compaction from them saves only in part.
+
+{"".join(tables)}"""
+    title = "Summaries and session notes on recorded sessions"
+    return Section(key="summaries", title=title, command=command, text=text)
+
+
+def _table(prepared: Sequence[Prepared], window_tokens: int) -> str:
+    over = [one for one in prepared if one.passes_limit(window_tokens)]
+    rows = [
+        _row(name, _measured(name, make, over, window_tokens)) for name, make in _policies().items()
+    ]
     head = (
         "",
         "summaries",
@@ -37,25 +49,26 @@ def section(recordings: Sequence[Recording], command: str) -> Section:
         "refused",
         "recoverable",
     )
-    text = f"""\
-The {len(over)} of {len(prepared)} recorded sessions that pass the limit at a window of {WINDOW_TOKENS:,} tokens. Summaries and notes are scripted: half of the facts shown, 1,200 tokens charged for each reply; their cost is input without a cache. Needed references as in the frontier.
+    return f"""\
+The {len(over)} of {len(prepared)} recorded sessions that pass the limit at a window of {window_tokens:,} tokens:
 
 {table(head, rows)}
+
 """
-    title = "Summaries and session notes on recorded sessions"
-    return Section(key="summaries", title=title, command=command, text=text)
 
 
 def _policies() -> dict[str, Any]:
     return {**WAYFARE, **SUMMARIZED}
 
 
-def _measured(name: str, make: Any, over: Sequence[Prepared]) -> list[dict[str, Any]]:
+def _measured(
+    name: str, make: Any, over: Sequence[Prepared], window_tokens: int
+) -> list[dict[str, Any]]:
     made: list[dict[str, Any]] = []
     for one in over:
         with tempfile.TemporaryDirectory(prefix="summaries-") as folder:
             made.append(
-                run_policy(one, make, name=name, window_tokens=WINDOW_TOKENS, root=Path(folder))
+                run_policy(one, make, name=name, window_tokens=window_tokens, root=Path(folder))
             )
     return made
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import anyio
-from bench.planted_facts import GENERATIONS, facts, forgetful, laid_in, ours, plain
+from bench.planted_facts import GENERATIONS, facts, forgetful, forgetting, laid_in, ours, plain
 from bench.synthetic import session
 
 from wayfare.messages import user
@@ -33,8 +33,8 @@ def test_the_forgetful_summarizer_forgets_some_and_invents_nothing() -> None:
 
 def test_nothing_is_lost_and_rules_stay_where_a_plain_summary_loses_them() -> None:
     recording, known = session(60), facts(2)
-    for with_model in (True, False):
-        found = anyio.run(lambda m=with_model: ours(recording, known, with_model=m))
+    for model in (forgetting(known), None):
+        found = anyio.run(lambda m=model: ours(recording, known, model=m))
         assert sum(found.lost.values()) == 0
         assert found.share(found.visible, GENERATIONS, "rule") == 1.0
         assert found.share(found.visible, GENERATIONS) >= 0.6

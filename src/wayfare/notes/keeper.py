@@ -192,7 +192,8 @@ class Keeper:
         begin = min(BEGIN_TOKENS, budget.share(budget.notes_share))
         if not self._there:
             return self.governor.tokens - self.governor.fixed_tokens >= begin
-        wanted = min(UPDATE_TOKENS, max(begin // 2, 1)) * 2 ** min(self._failures, _MOST_PATIENCE)
+        # In a small window as much as begins them: each update reads notes, facts and history.
+        wanted = min(UPDATE_TOKENS, max(begin, 1)) * 2 ** min(self._failures, _MOST_PATIENCE)
         enough = self._seen.tokens >= wanted
         return enough and (pause or self._seen.calls >= UPDATE_CALLS)
 
