@@ -83,7 +83,7 @@ def _kept(name: str, window: int, mine: Sequence[Row]) -> tuple[object, ...]:
     return (
         f"{name}, {window:,}",
         len(mine),
-        sum(r["requests"] for r in mine),
+        f"{sum(r['requests'] for r in mine):,}",
         sum(r["invalid"] for r in mine),
         sum(r["refused"] for r in mine),
         f"{(had / hidden if hidden else 1.0) * 100:.2f} %",

@@ -8,7 +8,7 @@ them.
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -43,20 +43,20 @@ async def reachable(transcript: Transcript, request: Sequence[Message]) -> Reach
     A text that came in twice is had back where either of the two can be.
     """
     shown = "\n".join(spoken(m) for m in request)
-    entries, paths = await _addressed(transcript, shown)
+    leads = await _leads(transcript, shown)
     visible = recovered = 0
     missing: list[tuple[int, str]] = []
     async for entry_id, path, text in _texts(transcript):
         if text in shown:
             visible += 1
-        elif entry_id in entries or path in paths:
+        elif leads.reach(entry_id, path):
             recovered += 1
         else:
             missing.append((entry_id, text))
     if missing:
         wanted = {text for _, text in missing}
         async for entry_id, path, text in _texts(transcript):
-            if text in wanted and (entry_id in entries or path in paths):
+            if text in wanted and leads.reach(entry_id, path):
                 wanted.remove(text)
         recovered += sum(text not in wanted for _, text in missing)
         missing = [(entry_id, text) for entry_id, text in missing if text in wanted]
@@ -81,20 +81,42 @@ async def _texts(transcript: Transcript) -> AsyncIterator[tuple[int, str, str]]:
                     yield entry.id, ref.path if ref is not None else "", text
 
 
-async def _addressed(transcript: Transcript, shown: str) -> tuple[set[int], set[str]]:
-    """Entries and files that the text leads to, at once or through the table of contents."""
+@dataclass(slots=True, kw_only=True)
+class _Leads:
+    """Where a request leads: entries it names, entries its table of contents names, and files."""
+
+    entries: set[int]
+    listed: set[int]
+    paths: set[str]
+
+    def reach(self, entry: int, path: str) -> bool:
+        """Whether a text of an entry, in a file of its own or not, is at most two reads away."""
+        if entry in self.entries or (path and path in self.paths):
+            return True
+        return not path and entry in self.listed
+
+
+async def _leads(transcript: Transcript, shown: str) -> _Leads:
     runs = {found[0] for found in _RUN.finditer(shown)}
     direct = {r for r in runs if len(r) <= _LONGEST_ADDRESS_CHARS and _ADDRESS.fullmatch(r)}
+    entries, paths = _led_to(direct, transcript)
+    listed: set[int] = set()
     if transcript.contents_path in direct:
         table = (await transcript.read(Ref(path=transcript.contents_path))).decode("utf-8")
-        direct |= {line.rpartition("\t")[2] for line in table.splitlines() if line}
+        rows = {line.rpartition("\t")[2] for line in table.splitlines() if line}
+        listed, more = _led_to(rows, transcript)
+        paths |= more
+    return _Leads(entries=entries, listed=listed, paths=paths)
+
+
+def _led_to(addresses: Iterable[str], transcript: Transcript) -> tuple[set[int], set[str]]:
+    """Entries of the log, and files, that addresses lead to."""
     entries: set[int] = set()
     paths: set[str] = set()
-    for address in direct:
+    for address in addresses:
         ref = Ref.parse(address)
         if ref.path == transcript.path and ref.first is not None:
-            if ref.last is None or ref.last - ref.first < 200:
-                entries |= set(range(ref.first, (ref.last or ref.first) + 1))
+            entries |= set(range(ref.first, (ref.last or ref.first) + 1))
         else:
             paths.add(ref.path)
     return entries, paths

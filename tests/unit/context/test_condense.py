@@ -8,7 +8,7 @@ from wayfare.context.pipeline import Governor
 from wayfare.messages import Message, Origin, assistant, call, result, results, user
 from wayfare.replay.reachable import reachable
 from wayfare.session import governed, memory_transcript
-from wayfare.transcript import EditEntry
+from wayfare.transcript import DropBlocks, EditEntry
 
 REQUEST = "Rename parse_date everywhere."
 
@@ -114,3 +114,23 @@ async def test_a_fold_of_the_log_gives_the_same_request() -> None:
     assert [m.text for m in governor.view.messages()] == [m.text for m in before]
     edits = [e async for e in governor.transcript.entries() if isinstance(e, EditEntry)]
     assert edits
+
+
+async def test_results_that_stood_beside_words_which_stay_are_reachable_once_they_left() -> None:
+    governor = await _session()
+    parted = False
+    for number in range(40):
+        text = f"line {number} of the output\n" * 200
+        asked = call("read", {"path": f"f{number}.py"}, id=f"c{number}")
+        reply = assistant(f"step {number}", asked)
+        answer = results(result(f"c{number}", text))
+        if number % 5 == 4:
+            said = user("but also continue your analysis")
+            answer = Message(role="user", blocks=(*answer.blocks, *said.blocks), origin=Origin.USER)
+        await governor.add([reply, answer])
+        prepared = await governor.prepare()
+        ops = [op for edit in prepared.edits for op in edit.ops]
+        parted = parted or any(isinstance(op, DropBlocks) for op in ops)
+        found = await reachable(governor.transcript, prepared.messages)
+        assert found.lost == ()
+    assert parted

@@ -24,7 +24,7 @@ from wayfare.context.slot import Slot
 from wayfare.context.stubs import Addresses
 from wayfare.context.view import View
 from wayfare.context.words import Words, users_words
-from wayfare.transcript import Collapse, Edit, Op
+from wayfare.transcript import Collapse, DropBlocks, Edit, Op
 
 _FRAME_CHARS: Final = 800
 """What a digest's frame takes: the request's beginning, addresses; a digest made again that would
@@ -219,7 +219,10 @@ def _edit(slots: Sequence[Slot], choice: _Chosen, room: tuple[int, int, int]) ->
         and slots[gone[0]].load.chars <= room[0] + _FRAME_CHARS
     ):
         return []
-    first, last = gone[0], gone[-1]
+    # Results beside words that stay have left, too: the address of what left must lead to them.
+    parted = {op.entry for op in choice.ops if isinstance(op, DropBlocks)}
+    left = [*gone, *(at for at in choice.leading if slots[at].entry in parted)]
+    first, last = min(left), max(left)
     inside = [at for at in range(first, last + 1) if at in choice.staying]
     collapse = Collapse(
         slots[first].entry,
