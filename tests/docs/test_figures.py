@@ -11,8 +11,8 @@ ROOT = Path(__file__).parents[2]
 PAGES = [f"{tree}/{page}.md" for tree in ("en", "zh") for page in ("bill-and-wait", "design")]
 _THOUSANDS = re.compile(r"\b\d{1,3}(?:,\d{3})+\b")
 _SHARE = re.compile(r"\b\d{1,2}\.\d %")
-_NO_MEASURE = {"1,000", "5,000", "12,500", "50,000", "200,000"}
-"""Windows, prices and round sizes."""
+_NO_MEASURE = {"1,000", "1,900", "5,000", "12,500", "50,000", "200,000"}
+"""Windows, prices, settings and round sizes."""
 
 
 @pytest.mark.parametrize("page", PAGES)

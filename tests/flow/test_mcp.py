@@ -112,7 +112,7 @@ async def test_a_server_is_used_dies_and_comes_back(calling: Calling) -> None:
     names = list(calling.tools)
     assert names[:2] == ["mcp__one__add", "mcp__one__fail"]
     read_only = {name for name, tool in calling.tools.items() if tool.read_only}
-    assert read_only == {"mcp__one__add", "mcp__one__die_once_reading", "mcp__one__about"}
+    assert read_only == {"mcp__one__about"}  # a server's own word spares no question
     assert calling.tools["mcp__one__add"].description == "Add two numbers."
 
     assert (await calling.call("mcp__one__add", a=2, b=3)).text == "5"

@@ -13,6 +13,7 @@ from tests.cli.session_fixtures import Ran
 from wayfare.cli.memory_opening import session_memories
 from wayfare.cli.settings_files import read_settings
 from wayfare.errors import ConfigError
+from wayfare.settings import Flag, user_file
 
 Command = Callable[..., Ran]
 Script = Callable[..., str]
@@ -286,3 +287,40 @@ def test_numbers_that_compare_with_nothing_narrow_nothing(workspace: Path) -> No
     )
     with pytest.raises(ConfigError, match="not nan"):
         read_settings(workspace)
+
+
+@pytest.mark.parametrize("how", ["the user's file", "the environment", "a flag"])
+@pytest.mark.parametrize(
+    ("setting", "kind"), [("memory", "records"), ("transcripts", "transcripts")]
+)
+def test_a_folder_under_the_name_that_the_person_set_is_shipped_too(
+    workspace: Path, how: str, setting: str, kind: str
+) -> None:
+    (workspace / "notes").mkdir()
+    (workspace / "notes" / "rule.md").write_text(record("EVIL-ORDERS"))
+    environ: dict[str, str] = {}
+    flags: list[Flag] = []
+    if how == "the user's file":
+        user_file().parent.mkdir(parents=True, exist_ok=True)
+        user_file().write_text(f'[folders]\n{setting} = "notes"\n')
+    elif how == "the environment":
+        environ = {f"WAYFARE_FOLDERS_{setting.upper()}": "notes"}
+    else:
+        flags = [Flag(key=f"folders.{setting}", value="notes", flag="--set")]
+    read = read_settings(workspace, flags, environ=environ)
+    assert getattr(read.settings.folders, setting) == "notes"
+    assert read.ships == (kind,)
+    assert not read.trusted
+    if kind == "records":
+        assert session_memories(read) is None
+
+
+def test_a_folder_of_the_person_outside_of_the_workspace_is_nothing_it_brings(
+    workspace: Path,
+) -> None:
+    elsewhere = workspace.parent / "mine"
+    elsewhere.mkdir()
+    (elsewhere / "rule.md").write_text(record("My own rule."))
+    read = read_settings(workspace, environ={"WAYFARE_FOLDERS_MEMORY": str(elsewhere)})
+    assert read.ships == ()
+    assert read.trusted

@@ -13,7 +13,7 @@ import json
 import os
 import tempfile
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
@@ -65,15 +65,15 @@ def state_folder() -> Path:
 def shipped(
     workspace: Path,
     *,
-    records: str = CLOSED_FOLDERS[0],
-    transcripts: str = CLOSED_FOLDERS[1],
+    records: Sequence[str] = CLOSED_FOLDERS[:1],
+    transcripts: Sequence[str] = CLOSED_FOLDERS[1:2],
 ) -> Shipped:
     """Looks at what a workspace brings along, without using any of it.
 
     Args:
         workspace: The folder.
-        records: Where its memory records are, relative to it.
-        transcripts: Where its transcripts are, relative to it.
+        records: Where its memory records may be, relative to it.
+        transcripts: Where its transcripts may be, relative to it.
     """
     root = Path(os.path.realpath(workspace))
     settings = _settings(root)
@@ -81,9 +81,9 @@ def shipped(
     kinds: list[Kind] = ["settings"] if settings else []
     if settings.get("hooks"):
         kinds.append("hooks")
-    if _holds(root / records):
+    if any(_holds(root / folder) for folder in records):
         kinds.append("records")
-    if _holds(root / transcripts):
+    if any(_holds(root / folder) for folder in transcripts):
         kinds.append("transcripts")
     parts = [json.dumps(settings, sort_keys=True, default=str, ensure_ascii=False)]
     if hook_commands:

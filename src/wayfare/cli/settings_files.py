@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -54,12 +55,14 @@ def read_settings(
     if not workspace.is_dir():
         raise ConfigError(f"{root} is no folder", setting="root", value=str(root))
     user = user_file()
-    found = brought_along(workspace)
+    environ = os.environ if environ is None else environ
+    flags = tuple(flags)
+    found = brought_along(workspace, flags, environ=environ)
     trusted = found is None or is_trusted(found)
     loaded = load(
         workspace=workspace,
         user=user,
-        environ=os.environ if environ is None else environ,
+        environ=environ,
         flags=flags,
         trusted=trusted,
     )
@@ -67,19 +70,47 @@ def read_settings(
     return Read(loaded=loaded, workspace=workspace, user=user, trusted=trusted, ships=ships)
 
 
-def brought_along(workspace: Path) -> Shipped | None:
+def brought_along(
+    workspace: Path, flags: Iterable[Flag] = (), *, environ: Mapping[str, str] | None = None
+) -> Shipped | None:
     """What a workspace brings along that has to be trusted; None for nothing.
 
-    Trust is about what somebody else put there, so it is asked by the default names of the
-    folders: settings of the workspace could otherwise hide them.
+    Trust is about what somebody else put there, so it is looked for under the default names of
+    the folders and under those the person set; the workspace's own settings could hide it.
     """
-    folders = (_DEFAULT.memory, _DEFAULT.transcripts)
-    if project_file(workspace) is None and not any((workspace / f).is_dir() for f in folders):
+    names = _folders(workspace, flags, environ)
+    if project_file(workspace) is None and not any(
+        (workspace / f).is_dir() for f in sum(names, ())
+    ):
         return None
+    found = _shipped(workspace, names)
+    return None if found.empty else found
+
+
+def _folders(
+    workspace: Path, flags: Iterable[Flag], environ: Mapping[str, str] | None
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Where memory and transcripts may stand in a workspace."""
+    from wayfare.errors import ConfigError
+
+    environ = os.environ if environ is None else environ
+    own = _DEFAULT
+    with suppress(ConfigError):  # told where settings are read to be used
+        own = load(
+            workspace=workspace, user=user_file(), environ=environ, flags=flags, trusted=False
+        ).settings.folders
+    both = ((_DEFAULT.memory, own.memory), (_DEFAULT.transcripts, own.transcripts))
+    memory, transcripts = (
+        tuple(dict.fromkeys(f for f in names if (workspace / f).is_relative_to(workspace)))
+        for names in both
+    )
+    return memory, transcripts
+
+
+def _shipped(workspace: Path, names: tuple[tuple[str, ...], tuple[str, ...]]) -> Shipped:
     from wayfare.agent.trust import shipped
 
-    found = shipped(workspace, records=_DEFAULT.memory, transcripts=_DEFAULT.transcripts)
-    return None if found.empty else found
+    return shipped(workspace, records=names[0], transcripts=names[1])
 
 
 def is_trusted(found: Shipped) -> bool:
@@ -97,9 +128,9 @@ def trust(workspace: Path) -> Shipped:
     """
     import time
 
-    from wayfare.agent.trust import TrustStore, shipped, state_folder
+    from wayfare.agent.trust import TrustStore, state_folder
 
-    found = shipped(workspace, records=_DEFAULT.memory, transcripts=_DEFAULT.transcripts)
+    found = _shipped(workspace, _folders(workspace, (), None))
     TrustStore(folder=state_folder()).trust(found, at_seconds=time.time())
     return found
 

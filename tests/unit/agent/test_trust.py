@@ -75,7 +75,7 @@ def test_what_steers_the_agent_is_untrusted_until_agreed(
 def test_other_folders_can_be_named(project: Path) -> None:
     write(project / "notes/a.md", "x")
     write(project / "logs/s/transcript.jsonl", "x")
-    found = shipped(project, records="notes", transcripts="logs")
+    found = shipped(project, records=["notes"], transcripts=["logs"])
     assert found.kinds == ("records", "transcripts")
 
 

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, Final
 import anyio
 from anyio.abc import TaskGroup
 
+from wayfare import json_text
 from wayfare.agent.mcp.connection import CannotConnect, Connection
 from wayfare.agent.tools import Tool, ToolContext, ToolOutput
+from wayfare.context.stubs import cut
 from wayfare.events import Event, Watched, ignore
 from wayfare.settings import McpServer
 
@@ -25,6 +27,8 @@ _NAME_CHARS: Final = 64
 _UNFIT: Final = re.compile(r"[^A-Za-z0-9_-]+")
 _DESCRIPTION_CHARS: Final = 4_000
 """A longer description is cut: it is sent with every request."""
+_SCHEMA_CHARS: Final = 20_000
+"""A tool with a longer schema is left out, since a cut one is none."""
 _MOST_CHARS: Final = "anthropic/maxResultSizeChars"
 """Where a server says how long a tool's result may be (`_meta` of the tool), as Claude Code reads
 it."""
@@ -95,9 +99,20 @@ class McpServers:
         made: dict[str, Tool] = {}
         for name, connection in self._connections.items():
             for each in offered.get(name, ()):
+                schema_chars = len(json_text.dumps(each.input_schema))
+                if schema_chars > _SCHEMA_CHARS:
+                    self._leave_out(name, each.name, schema_chars)
+                    continue
                 tool = _tool(connection, each, made)
                 made[tool.name] = tool
         return tuple(made.values())
+
+    def _leave_out(self, server: str, tool: str, schema_chars: int) -> None:
+        text = (
+            f"the server {server} describes the input of {cut(tool, _NAME_CHARS)} in "
+            f"{schema_chars:,} characters, over {_SCHEMA_CHARS:,}: the tool is left out"
+        )
+        self._watch(Event(name="mcp.failed", text=text, fields={"server": server}))
 
     async def aclose(self) -> None:
         """Let go of all servers, the last one first."""
@@ -106,11 +121,13 @@ class McpServers:
 
 
 def _tool(connection: Connection, offered: McpTool, taken: Mapping[str, Tool]) -> Tool:
+    # What a server says of itself spares nobody a question: that is the person's word alone.
+    read_only = offered.name in connection.settings.read_only_tools
     hint = offered.annotations is not None and offered.annotations.read_only_hint is True
-    read_only = hint or offered.name in connection.settings.read_only_tools
+    again = read_only or hint
 
     async def run(given: Mapping[str, Any], context: ToolContext) -> ToolOutput:
-        return await connection.call(offered.name, given, context, again=read_only)
+        return await connection.call(offered.name, given, context, again=again)
 
     description = offered.description or offered.title or f"{offered.name} of {connection.name}"
     if len(description) > _DESCRIPTION_CHARS:
