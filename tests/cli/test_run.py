@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -380,6 +381,28 @@ def test_a_workspace_that_is_not_trusted_is_said_once_and_only_narrows(
     assert "not trusted" not in ran.err
     assert "✓ bash touch made.txt" in ran.err
     assert (workspace.parent / "hooked").exists()
+
+
+def test_what_is_held_for_a_reader_that_left_is_an_error_and_not_a_crash_at_exit() -> None:
+    program = (
+        "import sys, wayfare.cli as cli\n"
+        "def _status(arguments): sys.stdout.write('held'); return 0\n"
+        "cli._status = _status; sys.stdin.read(); cli.main()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program],
+        env={**environment(), "PYTHONUNBUFFERED": ""},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as running:
+        assert running.stdout is not None
+        assert running.stdin is not None
+        assert running.stderr is not None
+        running.stdout.close()
+        running.stdin.close()
+        assert running.stderr.read() == b""
+        assert running.wait(60) == 1
 
 
 @pytest.mark.parametrize("told", [("--json",), ()], ids=["events", "plain"])

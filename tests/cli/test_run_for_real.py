@@ -43,7 +43,7 @@ def test_tools_of_a_server_in_the_settings_are_called(
 ) -> None:
     (workspace / "wayfare.toml").write_text(
         f"[mcp.sums]\ncommand = {json.dumps(sys.executable)}\n"
-        f"args = [{json.dumps(str(SERVER))}, 'stdio']\n"
+        f"args = [{json.dumps(str(SERVER))}, 'stdio']\nread_only_tools = ['add']\n"
     )
     call = {"name": "mcp__sums__add", "input": {"a": 2, "b": 40}, "id": "c1"}
     model = script({"tool_use": call}, "It is 42.", "Really 42.")

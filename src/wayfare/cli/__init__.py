@@ -7,7 +7,14 @@ import sys
 
 def main() -> None:
     """Run the `wayfare` command; ends the process with its exit status."""
-    sys.exit(_status(sys.argv[1:]))
+    status = _status(sys.argv[1:])
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        from wayfare.cli.printing import unread
+
+        status = unread()
+    sys.exit(status)
 
 
 def _status(arguments: list[str]) -> int:

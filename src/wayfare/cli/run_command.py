@@ -78,6 +78,10 @@ def run(root: Path, wanted: Wanted, flags: list[Flag]) -> int:
         return run_sync(_run, read, wanted, task)
     except BrokenPipeError:
         return unread()
+    except BaseExceptionGroup as group:  # something beside the turn had a line to tell
+        if group.subgroup(BrokenPipeError) is None:
+            raise
+        return unread()
 
 
 async def _run(read: Read, wanted: Wanted, task: str) -> int:
