@@ -16,6 +16,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from weakref import finalize
 
 import anyio
 from tests.cases.expand import expand
@@ -105,7 +106,9 @@ class Place:
         return store
 
     def search(self, store: MemoryStore) -> MemorySearch:
-        search = MemorySearch(store, LexicalIndex(":memory:"))
+        index = LexicalIndex(":memory:")
+        finalize(self, index.close)
+        search = MemorySearch(store, index)
         store.likely = search.likely
         return search
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
+from weakref import finalize
 
 from wayfare.clock import MovableClock
 from wayfare.errors import ModelUnreachable
@@ -61,9 +62,15 @@ class Workplace:
         )
 
     def search(self, store: MemoryStore) -> MemorySearch:
-        search = MemorySearch(store, LexicalIndex(":memory:"))
+        search = MemorySearch(store, self.index())
         store.likely = search.likely
         return search
+
+    def index(self) -> LexicalIndex:
+        """A search index in memory, closed with the place."""
+        made = LexicalIndex(":memory:")
+        finalize(self, made.close)
+        return made
 
     def put(self, *records: Record) -> None:
         """Records as if they had been there for ever."""

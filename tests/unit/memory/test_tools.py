@@ -8,7 +8,6 @@ import pytest
 from tests.unit.memory.places import Workplace, record
 
 from wayfare.agent.tools import ToolContext, ToolOutput
-from wayfare.lexical import LexicalIndex
 from wayfare.memory.likeness import Utterance
 from wayfare.memory.search import MemorySearch
 from wayfare.memory.tools import memory_tools
@@ -144,7 +143,7 @@ async def test_near_twins_are_found_through_the_search(place: Workplace) -> None
 async def test_an_emptied_search_index_is_filled_again(place: Workplace) -> None:
     """Another process may have found it damaged and begun it anew."""
     place.put(record("a", "Cats sleep."), record("b", "Dogs bark."))
-    store, index = place.store(), LexicalIndex(":memory:")
+    store, index = place.store(), place.index()
     search = MemorySearch(store, index)
     await store.open()
     assert await search.sync() == 2
