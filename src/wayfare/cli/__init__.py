@@ -10,6 +10,7 @@ def main() -> None:
     status = _status(sys.argv[1:])
     try:
         sys.stdout.flush()
+        sys.stderr.flush()
     except BrokenPipeError:
         from wayfare.cli.printing import unread
 

@@ -75,8 +75,13 @@ def write(text: str, stream: TextIO) -> None:
 
 
 def unread() -> int:
-    """Nobody reads standard output any more: what is still held must not be tried again at exit."""
+    """Nobody reads standard output any more, nor standard error where that is the same pipe: what
+    is still held must not be tried again at exit."""
     sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+    try:
+        sys.stderr.flush()
+    except BrokenPipeError:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     return 1
 
 
