@@ -16,7 +16,7 @@ from wayfare.context.recovery import Ladder
 from wayfare.errors import LeaseHeld, NotFound, PromptTooLong
 from wayfare.events import Watched, ignore
 from wayfare.host.branch import Branch
-from wayfare.host.plain import opening, plain, usage_from
+from wayfare.host.plain import must_be_list, opening, plain, usage_from
 from wayfare.host.running import run_anywhere
 from wayfare.session import RESULTS, TRANSCRIPTS, Places, file_transcript, governed, read_address
 from wayfare.store import Ref
@@ -94,7 +94,7 @@ class Governed:
 
     async def govern_async(self, messages: Sequence[Any], usage: Any = None) -> list[Any]:
         """`govern` for callers with an event loop."""
-        opening(messages)
+        must_be_list(messages)
         branch, tail = await self._matched(messages)
         await branch.add(tail, usage_from(usage))
         self._now, self._ladder = branch, None

@@ -51,15 +51,24 @@ def plain_message(value: Any) -> dict[str, Any]:
     raise ConfigError(f"a list of messages holds {kind} {value!r:.80}: give {_WANTED}")
 
 
+def must_be_list(messages: object) -> None:
+    """Raise for what a host gives in place of a list of messages.
+
+    Raises:
+        ConfigError: this is no list.
+    """
+    kind = type(messages).__name__
+    if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Sequence):
+        raise ConfigError(f"no list of messages but {kind}: give {_WANTED}")
+
+
 def opening(messages: Any) -> bytes:
     """The digest of the message a list begins with, by which its log is found.
 
     Raises:
         ConfigError: this is no list, or its first entry no message.
     """
-    given: object = messages
-    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Sequence):
-        raise ConfigError(f"no list of messages but {type(messages).__name__}: give {_WANTED}")
+    must_be_list(messages)
     return chained(b"", plain_message(messages[0]) if messages else None)
 
 
