@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from os.path import commonpath
 from typing import Final
 
-from wayfare.context import names, statements
+from wayfare.context import names
 from wayfare.context.compacted import (
     LEAST_REQUEST_CHARS,
     REFERENCE,
@@ -19,6 +19,7 @@ from wayfare.context.compacted import (
     request_shown,
 )
 from wayfare.context.facts import CommandFact, ErrorFact, FileFact, Ledger, Said
+from wayfare.context.laid_down import Rank, laid_down
 from wayfare.context.names import InSight
 from wayfare.context.rendering import Rendering
 from wayfare.context.slot import Slot
@@ -86,8 +87,8 @@ def _sections(ledger: Ledger, addresses: Addresses) -> Iterator[tuple[str, list[
         [f"- [{t.get('status', '?')}] {t.get('content', t.get('text', ''))}" for t in ledger.todos],
     )
     yield "Errors that stand:", [_error(e, addresses) for e in ledger.errors.values()]
-    firmest_last = sorted(ledger.rules.values(), key=lambda said: statements.strength(said.text))
-    yield "The user laid down:", [_quote(said, addresses) for said in firmest_last]
+    formed = [one.said for one in laid_down(ledger) if one.rank not in (Rank.WISH, Rank.ASIDE)]
+    yield "The user laid down:", [_quote(said, addresses) for said in reversed(formed)]
     yield (
         "The user said:",
         [

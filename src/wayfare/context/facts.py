@@ -91,6 +91,7 @@ class SavedLedger(msgspec.Struct, frozen=True, kw_only=True):
     figures: list[tuple[str, Said]]
     conclusions: list[tuple[str, Said]]
     asides: list[tuple[str, Said]]
+    clauses: list[tuple[str, Said]]
     remarks: list[tuple[str, Said]]
     wants_remark: bool
     todos: list[dict[str, Any]]
@@ -116,6 +117,7 @@ class Ledger:
         self.figures: OrderedDict[str, Said] = OrderedDict()
         self.conclusions: OrderedDict[str, Said] = OrderedDict()
         self.asides: OrderedDict[str, Said] = OrderedDict()
+        self.clauses: OrderedDict[str, Said] = OrderedDict()
         self.remarks: OrderedDict[str, Said] = OrderedDict()
         self.todos: tuple[Mapping[str, Any], ...] = ()
         self.last_words: Said | None = None
@@ -142,6 +144,7 @@ class Ledger:
             figures=[*self.figures.items()],
             conclusions=[*self.conclusions.items()],
             asides=[*self.asides.items()],
+            clauses=[*self.clauses.items()],
             remarks=[*self.remarks.items()],
             wants_remark=self._wants_remark,
             todos=[dict(todo) for todo in self.todos],
@@ -166,6 +169,7 @@ class Ledger:
         ledger.figures = OrderedDict(saved.figures)
         ledger.conclusions = OrderedDict(saved.conclusions)
         ledger.asides = OrderedDict(saved.asides)
+        ledger.clauses = OrderedDict(saved.clauses)
         ledger.remarks = OrderedDict(saved.remarks)
         ledger._wants_remark = saved.wants_remark
         ledger.todos = tuple(saved.todos)
@@ -214,8 +218,11 @@ class Ledger:
             _put(self.remarks, sentence, Said(entry=entry, text=sentence), _STATEMENTS_KEPT)
 
     def _laid_down(self, text: str, entry: int) -> None:
+        whole = " ".join(text.split())
         for sentence in statements.directives(text):
-            _put(self.rules, sentence, Said(entry=entry, text=sentence), _STATEMENTS_KEPT)
+            # A long text is often pasted: what it says must not crowd out what the user typed.
+            kept = self.rules if sentence == whole else self.clauses
+            _put(kept, sentence, Said(entry=entry, text=sentence), _STATEMENTS_KEPT)
         if said := statements.aside(text):
             _put(self.asides, said, Said(entry=entry, text=said), _ASIDES_KEPT)
         for number, (figure, around) in enumerate(statements.figures(text)):

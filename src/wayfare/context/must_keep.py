@@ -14,6 +14,7 @@ from typing import Final
 
 from wayfare.context import statements
 from wayfare.context.facts import Ledger
+from wayfare.context.laid_down import laid_down
 
 _TITLES: Final = {
     "rule": "The user laid down (verbatim):",
@@ -24,12 +25,12 @@ _TITLES: Final = {
     "conclusion": "The assistant concluded:",
 }
 _SHARES: Final = {
-    "rule": 0.3,
-    "todo": 0.15,
-    "error": 0.1,
-    "figure": 0.15,
-    "path": 0.15,
-    "conclusion": 0.15,
+    "rule": 0.4,
+    "todo": 0.13,
+    "error": 0.09,
+    "figure": 0.13,
+    "path": 0.13,
+    "conclusion": 0.12,
 }
 """Of the room, as much each kind may take; what one leaves is shared the same way by the others."""
 _ENDED: Final = re.compile(r"exit(?:ed)?(?: with)?(?: code| status)?:?\s*-?\d+", re.I)
@@ -71,17 +72,10 @@ def must_keep(ledger: Ledger) -> tuple[Fact, ...]:
 
 
 def _facts(ledger: Ledger) -> Iterator[Fact]:
-    newest = [*reversed(ledger.rules.values())]
-    firmest = sorted(newest, key=lambda said: -statements.strength(said.text))
-    passing = [said for said in firmest if statements.in_passing(said.text)]
-    for rule in firmest:
-        if rule not in passing:
-            yield Fact(kind="rule", text=f'"{rule.text}"', probe=rule.text, entry=rule.entry)
-    weak = [*reversed(ledger.asides.values()), *passing]
-    for said in sorted(weak, key=lambda said: statements.talks(said.text)):
-        yield Fact(
-            kind="rule", text=f'"{said.text}"', probe=said.text, entry=said.entry, later=True
-        )
+    for one in laid_down(ledger):
+        said = one.said
+        text = f'"{said.text}"'
+        yield Fact(kind="rule", text=text, probe=said.text, entry=said.entry, later=one.later)
     for todo in ledger.todos:
         content = str(todo.get("content", todo.get("text", ""))).strip()
         status = str(todo.get("status", "?"))

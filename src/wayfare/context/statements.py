@@ -18,6 +18,7 @@ _LEAST_REMARK_CHARS: Final = 12
 _SHORT_REMARK_CHARS: Final = 160
 _LEAST_ASIDE_CHARS: Final = 12
 _LONGEST_ASIDE_CHARS: Final = 160
+FIRM: Final = 2
 _SENTENCE: Final = re.compile(r"[^\n。！？!?]+?(?:[。！？]|[.!?](?=\s|$)|$|(?=\n))", re.M)
 _DIRECTIVE: Final = re.compile(
     r"\b(?:must|always|never|do not|don't|only|should|shall|have to|need to|make sure|ensure|"
@@ -60,6 +61,8 @@ _INTENT: Final = re.compile(
     re.I,
 )
 _PASTED: Final = re.compile(r"^\s*(?:[+\-@|>]|at\s+\S)")
+_HEADING: Final = re.compile(r"^#+\s|[:：]\W*$")
+"""What only announces what follows: it lays nothing down by itself."""
 _FENCED: Final = re.compile(r"```.*?(?:```|\Z)", re.S)
 
 
@@ -82,7 +85,7 @@ def directives(text: str) -> Iterator[str]:
             yield whole
         return
     for sentence in sentences(text):
-        if _DIRECTIVE.search(sentence):
+        if _DIRECTIVE.search(sentence) and not _HEADING.search(sentence):
             yield sentence
 
 
@@ -102,9 +105,10 @@ def talks(text: str) -> bool:
 
 
 def strength(directive: str) -> int:
-    """How firmly a directive holds: 2 a rule, 1 a statement that stands, 0 a wish of the moment."""
+    """How firmly a directive holds: `FIRM` (2) a rule, 1 a statement that stands, 0 a wish of the
+    moment."""
     if _STRONG.search(directive) and not _TALKS.match(directive) and "?" not in directive:
-        return 2
+        return FIRM
     return 1 if _STANDS.match(directive) else 0
 
 

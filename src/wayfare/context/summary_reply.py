@@ -165,7 +165,8 @@ def heading(line: str) -> str | None:
 
 def _sourced(prose: str, ledger: Ledger) -> tuple[str, int]:
     """The prose without what it claims about the user and has no source for."""
-    said = [r.text for r in ledger.requests.values()] + [r.text for r in ledger.rules.values()]
+    every = (ledger.requests, ledger.rules, ledger.clauses)
+    said = [one.text for kind in every for one in kind.values()]
     sources = [frozenset(words(text)) for text in said]
     quoted = [flat(text) for text in said]
     lost = 0

@@ -19,7 +19,7 @@ from wayfare.events import Event, Watched
 from wayfare.store import Docs
 from wayfare.store.ref import digest
 
-FORM: Final = 2
+FORM: Final = 3
 """Of what is stored; raised with every change of it or of what edits fold to."""
 EVERY_ENTRIES: Final = 1_000
 """A checkpoint follows the last one after so many entries: a second of folding on a slow machine.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tests.unit.context.governed_session import RULE
+
 from wayfare.context.facts import Ledger
 from wayfare.context.must_keep import listed, must_keep
 from wayfare.messages import Message, assistant, call, result, results, user
@@ -72,18 +74,29 @@ def test_room_one_kind_leaves_goes_to_the_others_and_is_never_overrun() -> None:
 
 
 def test_a_rule_in_words_nobody_foresaw_is_kept_before_talk_and_questions_are_not() -> None:
-    from tests.unit.context.governed_session import RULE
-
-    from wayfare.context.facts import Ledger
-    from wayfare.messages import user
-    from wayfare.transcript import Entered
-
     said = [RULE, "Two reviewers sign off each change to billing.", "ok, go on with that then"]
-    ledger = Ledger()
-    for at, text in enumerate([*said, "Which of them is faster?", "Go on."], 1):
-        ledger.add(Entered(id=at, time=0.0, message=user(text)))
+    ledger = ledger_of(*map(user, [*said, "Which of them is faster?", "Go on."]))
     rules = [fact for fact in must_keep(ledger) if fact.kind == "rule"]
     assert [fact.probe for fact in rules] == said
-    assert [fact.later for fact in rules] == [False, True, True]
+    assert [fact.later for fact in rules] == [False, False, True]
     again = Ledger.restored(ledger.saved())
     assert must_keep(again) == must_keep(ledger)
+
+
+def test_what_the_user_typed_is_not_crowded_out_by_a_pasted_document() -> None:
+    typed = ["Hands off lib/third_party, please.", "Two reviewers sign off each change to billing."]
+    lines = [f"- Use the table of section {at} to keep rows in order" for at in range(80)]
+    document = "\n".join(["# When to use it", "## Rules:", *lines, "Never skip the last section."])
+    ledger = ledger_of(*map(user, typed), user(document), user("Always sign commits."))
+    facts = must_keep(ledger)
+    _, taken = listed(facts, room_chars=400)
+    kept = [fact.probe for fact in taken]
+    assert kept[:4] == ["Always sign commits.", "Never skip the last section.", *reversed(typed)]
+    assert "When to use it" not in " ".join(fact.text for fact in facts)
+
+
+def test_rules_of_a_pasted_document_push_no_typed_rule_out_of_the_ledger() -> None:
+    document = "\n".join(f"- Never touch table {at} of the schema" for at in range(140))
+    later = document.replace("table", "view")
+    ledger = ledger_of(user("Never push to main."), user(document), user(later))
+    assert "Never push to main." in [fact.probe for fact in must_keep(ledger)]
