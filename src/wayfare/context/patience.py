@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import anyio
 
-from wayfare.errors import ModelTimeout
+from wayfare.errors import ModelError, ModelTimeout, WayfareError
 from wayfare.model import Model, Reply, Request
 
 
@@ -15,10 +15,16 @@ async def answered(model: Model, request: Request, *, idle_seconds: float) -> Re
 
     Raises:
         ModelTimeout: nothing came for `idle_seconds`.
-        ModelError: what the model raises.
+        ModelError: what the model raises; what its library raises becomes one, since a side
+            query that fails must not end what it was asked for.
     """
     with anyio.move_on_after(idle_seconds) as scope:
-        return await model.complete(request, _Alive(scope, idle_seconds))
+        try:
+            return await model.complete(request, _Alive(scope, idle_seconds))
+        except WayfareError:
+            raise
+        except Exception as error:
+            raise ModelError(f"{type(error).__name__}: {error}") from error
     raise ModelTimeout(f"nothing came for {idle_seconds:g} seconds", timeout_seconds=idle_seconds)
 
 

@@ -122,7 +122,8 @@ class SummaryQuery:
                 ledger=governor.ledger,
                 meter=governor.meter,
                 most_tokens=most_tokens,
-                replaced_tokens=total(slot.load for slot in span.gone).tokens,
+                # A reply as long as all it was shown is a copy, whatever it would replace.
+                replaced_tokens=min(total(slot.load for slot in span.gone).tokens, asked.tokens),
             )
         raise AssertionError("unreachable")
 

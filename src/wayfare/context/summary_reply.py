@@ -55,6 +55,15 @@ _OF_THE_USER: Final = re.compile(
     r"confirm\w*|forb\w+|constraint|agreed?|permission|rules?)\b|用户.{0,10}(?:要求|希望|说|同意|允许|批准)",
     re.I,
 )
+_GRANTS: Final = re.compile(
+    r"\b(?:approv\w*|allow\w*|permi(?:t\w*|ssion\w*)|authori[sz]\w*|agree[sd]?|confirm\w*|"
+    r"consent\w*|may)\b|同意|允许|批准",
+    re.I,
+)
+_YES: Final = re.compile(r"\b(?:yes|ok(?:ay)?|sure|go ahead|fine|can|please)\b|可以|好的", re.I)
+_FORBIDS: Final = re.compile(
+    r"\b(?:not|never|no|cannot|without|forb\w+|until|unless|only|before)\b|n['’]t\b|不|禁", re.I
+)
 _OVERRIDE: Final = re.compile(
     r"\b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:user|instructions?|previous|rules?|above|"
     r"everything)\b",
@@ -168,6 +177,7 @@ def _sourced(prose: str, ledger: Ledger) -> tuple[str, int]:
     every = (ledger.requests, ledger.rules, ledger.clauses)
     said = [one.text for kind in every for one in kind.values()]
     sources = [frozenset(words(text)) for text in said]
+    granting = [frozenset(words(text)) for text in said if _grants(text)]
     quoted = [flat(text) for text in said]
     lost = 0
     lines: list[str] = []
@@ -177,7 +187,8 @@ def _sourced(prose: str, ledger: Ledger) -> tuple[str, int]:
             if _OWN_MARK.match(line):
                 continue
             if _OVERRIDE.search(line) or (
-                _claims(title, line) and not _supported(line, sources, quoted)
+                _claims(title, line)
+                and not _supported(line, granting if _permits(line) else sources, quoted)
             ):
                 lost += 1
                 continue
@@ -193,6 +204,15 @@ def _claims(title: str, line: str) -> bool:
     if not words(_NOTHING.sub(" ", line)):
         return False
     return title == "Goal and standing constraints" or _OF_THE_USER.search(line) is not None
+
+
+def _permits(line: str) -> bool:
+    """Whether a line claims a permission: words shared with what forbids it are no source of it."""
+    return _GRANTS.search(line) is not None and _FORBIDS.search(line) is None
+
+
+def _grants(said: str) -> bool:
+    return (_GRANTS.search(said) or _YES.search(said)) is not None
 
 
 def _supported(line: str, sources: Iterable[frozenset[str]], quoted: Sequence[str]) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-import anyio
 import pytest
 from tests.unit.context.governed_session import RULE, Governed, good_summary
 
@@ -149,39 +148,6 @@ async def test_a_fourth_refusal_is_a_failure() -> None:
     assert session.model is not None
     assert len(session.model.requests) <= 4
     assert session.told("compaction.failed")[0].fields["kind"] in ("too_long", "no_room")
-
-
-class Stream:
-    """A model that streams pieces and then goes silent, or ends."""
-
-    name, window_tokens, max_output_tokens = "stream", 8_000, 2_000
-
-    def __init__(self, pieces: int, *, silent: bool) -> None:
-        from wayfare.model import Prices
-
-        self.prices = Prices()
-        self._pieces, self._silent = pieces, silent
-
-    async def complete(self, request: Request, watcher: object = None) -> object:
-        from wayfare.model import Reply
-
-        for _ in range(self._pieces):
-            await anyio.sleep(0.01)
-            watcher.text("x")  # type: ignore[union-attr]
-        if self._silent:
-            await anyio.sleep_forever()
-        return Reply(message=assistant(good_summary()))
-
-
-async def test_a_slow_stream_is_waited_for_and_a_silent_one_is_not() -> None:
-    session = await Governed().open()
-    await session.steps(range(8))
-    summarizer = session.summarizer(idle_seconds=0.2)
-    summarizer.model = Stream(3, silent=True)  # type: ignore[assignment]
-    assert await summarizer(session.governor) == ()
-    assert session.told("compaction.failed")[0].fields["kind"] == "ModelTimeout"
-    summarizer.model = Stream(40, silent=False)  # type: ignore[assignment]
-    assert await summarizer(session.governor)
 
 
 async def test_facts_the_summary_misses_are_added_back_and_counted() -> None:
