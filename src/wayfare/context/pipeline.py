@@ -25,7 +25,7 @@ from wayfare.context.scheduler import CachePolicy
 from wayfare.context.signed import left_behind
 from wayfare.context.stubs import Addresses
 from wayfare.context.tool_use import Declared
-from wayfare.context.view import View
+from wayfare.context.view import View, prompts
 from wayfare.errors import CannotFit, NotFound
 from wayfare.events import Event, Watched
 from wayfare.messages import Message
@@ -467,12 +467,14 @@ class Governor:
         self._checked = start + found[-1].start if found else 0
 
     def _cannot_fit(self, view: View) -> CannotFit:
-        newest = view[-1].load.tokens if len(view) else 0
+        front = prompts(view)
+        newest = view[-1].load.tokens if len(view) > front else 0
         ratio = self.calibration.ratio
+        prompt = sum(slot.load.tokens for slot in view.slots()[:front])
         parts = {
-            "system and tools": round(self.fixed_tokens * ratio),
+            "system and tools": round((self.fixed_tokens + prompt) * ratio),
             "newest message": round(newest * ratio),
-            "other messages": round((view.total.tokens - newest) * ratio),
+            "other messages": round((view.total.tokens - newest - prompt) * ratio),
             "reserve for the reply": self.budget.reserve_tokens,
             "buffer": self.budget.buffer_tokens,
         }

@@ -21,7 +21,7 @@ from wayfare.context.budget import SMALLEST_WINDOW_TOKENS, Budget, Goal
 from wayfare.context.groups import groups, open_step
 from wayfare.context.passes import condense, fit
 from wayfare.context.pipeline import Governor, Prepared
-from wayfare.context.view import Slot, View
+from wayfare.context.view import Slot, View, prompts
 from wayfare.context.words import kept_words
 from wayfare.errors import CannotFit, PromptTooLong
 from wayfare.events import Event, Watched
@@ -264,13 +264,15 @@ def shares(governor: Governor, fixed: Mapping[str, int]) -> dict[str, int]:
     """What takes the room of the request, in tokens by name; adds up to the whole of it."""
     ratio = governor.calibration.ratio
     view = governor.view
-    newest = view[-1].load.tokens if len(view) else 0
-    unnamed = governor.fixed_tokens - sum(fixed.values())
+    front = prompts(view)
+    newest = view[-1].load.tokens if len(view) > front else 0
+    prompt = sum(slot.load.tokens for slot in view.slots()[:front])
+    unnamed = governor.fixed_tokens - sum(fixed.values()) + prompt
     parts = {name: round(tokens * ratio) for name, tokens in fixed.items()}
     if unnamed > 0:
         parts["system and tools"] = round(unnamed * ratio)
     parts["newest message"] = round(newest * ratio)
-    parts["other messages"] = round((view.total.tokens - newest) * ratio)
+    parts["other messages"] = round((view.total.tokens - newest - prompt) * ratio)
     return parts
 
 

@@ -181,3 +181,8 @@ def _active(entered: Entered, request: int, aside: int) -> tuple[int, int]:
     if not message.results:
         return entered.id, 0
     return request, entered.id if holds_request(message) else aside
+
+
+def prompts(view: View) -> int:
+    """How many messages in front are the system prompt, where it is sent as messages."""
+    return next((at for at, slot in enumerate(view) if not slot.is_prompt), len(view))

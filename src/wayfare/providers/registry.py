@@ -68,7 +68,11 @@ def model_from(
     if provider == "scripted":
         from wayfare.providers.scripted import ScriptedModel
 
-        return ScriptedModel.from_file(Path(model).expanduser())
+        return ScriptedModel.from_file(
+            Path(model).expanduser(),
+            window_tokens=settings.window_tokens,
+            max_output_tokens=settings.max_output_tokens,
+        )
     if provider == "anthropic":
         from wayfare.providers.anthropic import AnthropicModel
 

@@ -79,13 +79,24 @@ class ScriptedModel:
         self.requests: list[Request] = []
 
     @classmethod
-    def from_file(cls, path: Path) -> ScriptedModel:
+    def from_file(
+        cls, path: Path, *, window_tokens: int | None = None, max_output_tokens: int | None = None
+    ) -> ScriptedModel:
         """A model that follows a JSON script; see `read_script`.
+
+        Args:
+            window_tokens: its window; None: 200,000.
+            max_output_tokens: its longest reply; None: 16,384.
 
         Raises:
             ConfigError: no such file, or no script.
         """
-        return cls(read_script(path), name=f"scripted:{path}")
+        return cls(
+            read_script(path),
+            name=f"scripted:{path}",
+            window_tokens=window_tokens or 200_000,
+            max_output_tokens=max_output_tokens or 16_384,
+        )
 
     @classmethod
     def from_recording(

@@ -1,7 +1,8 @@
 """Fit: still over the limit, so texts are cut to a preview, largest first.
 
 Results first, unread ones and the newest message too; then the arguments of calls; then texts that
-take more than their share by themselves (the active request last, and only beyond its share).
+take more than their share by themselves (the active request last, and only beyond its share). The
+system prompt in front, where it is a message, is never cut: its rules hold whole or not at all.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from wayfare.context.stubs import (
     result_text,
     short_input,
 )
-from wayfare.context.view import View
+from wayfare.context.view import View, prompts
 from wayfare.messages import Text, ToolCall, ToolResult
 from wayfare.tokens import Load, Meter
 from wayfare.transcript import Edit, HeadTail, Preview, ShortInput
@@ -58,7 +59,7 @@ def plan(
     """
     ops: list[Preview | ShortInput | HeadTail] = []
     left = view.total
-    others = [slot for slot in view if slot.entry not in view.active]
+    others = [slot for slot in view.slots()[prompts(view) :] if slot.entry not in view.active]
     active = [slot for slot in view if slot.entry in view.active]
     least_tokens = goal.limit.tokens * budget.request_share * _DOUBT
     if not requests and _words(active, view.meter) <= least_tokens:
