@@ -22,7 +22,7 @@ from wayfare.context.rendering import Rendering
 from wayfare.context.rhythm import Rhythm
 from wayfare.context.saved import restored, saved
 from wayfare.context.scheduler import CachePolicy
-from wayfare.context.signed import left_behind
+from wayfare.context.signed import holds_stale, left_behind, stale
 from wayfare.context.stubs import Addresses
 from wayfare.context.tool_use import Declared
 from wayfare.context.view import View, prompts
@@ -125,11 +125,13 @@ class Governor:
         self._offloaded = 0
         self._sent = 0
         self._spared = _NOTHING
+        self._undone: list[tuple[int, int]] = []
         self._folded = 0
 
     def _saved(self) -> object:
-        """The fold for a checkpoint; None while the log is ahead of it."""
-        if self._folded != self.transcript.last_folding:
+        """The fold for a checkpoint; None while the log is ahead of it, or it is not all there is
+        to know."""
+        if self._undone or self._folded != self.transcript.last_folding:
             return None
         return saved(self.view, self.ledger, self._contents)
 
@@ -151,7 +153,9 @@ class Governor:
         async for entry in self.transcript.entries(self._restored() + 1):
             if isinstance(entry, MessageEntry):
                 self._enter(await self.transcript.entered(entry))
-            elif isinstance(entry, EditEntry) and not entry.undoes:
+            elif isinstance(entry, EditEntry) and entry.undoes:
+                self._undone.append((min(entry.undoes), entry.id))
+            elif isinstance(entry, EditEntry):
                 self._contents.list_up_to(reached([entry]))
                 if entry.id not in undone:
                     self.view = self.view.edited([entry], self._rendering)
@@ -257,6 +261,8 @@ class Governor:
         self._verify(plan)
         if self._spared and not self._spares():
             self._spared = _NOTHING
+        if self._undone and not holds_stale(self.view.slots(), self._undone):
+            self._undone = []
         stable = min(self._sent, len(self.view), plan.touched)
         self._sent = len(self.view)
         tokens = self.tokens
@@ -283,6 +289,8 @@ class Governor:
             plan.take(stage(plan.view, self._checked))
         if self._spared:
             plan.take(left_behind(plan.view.slots()))
+        if self._undone:
+            plan.take(stale(plan.view.slots(), self._undone))
         plan.take(offload.plan(plan.view, self.budget, self._offloaded))
         plan.take(snip.plan(plan.view, self.budget))
         aim = self._reckoning.goal(plan.view, self.budget)

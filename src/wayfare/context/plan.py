@@ -41,14 +41,17 @@ class Plan:
         at = min(found, default=len(slots))
         whole = list(edits)
         drops = unbound(edits, slots, places, at)
+        told: list[Edit] = []
+        if drops or any(edit.by == "signed" for edit in edits):
+            told = _told(edits, slots, at, self.rendering.addresses.contents)
+            # It stands in front of the step that is touched: what that step signed goes, too.
+            at = min([at, *(_where(op, places) or 0 for edit in told for op in edit.ops)])
+            drops = unbound(edits, slots, places, at)
         if drops:
             # In front: a digest is made from what stands when everything else has been done.
             whole.insert(0, Edit(by="signed", reason="reasoning bound to what changed", ops=drops))
-        if any(edit.by == "signed" for edit in whole):
-            told = _told(edits, slots, at, self.rendering.addresses.contents)
-            # Behind the rest: a result that a repair puts in stands directly behind its call.
-            whole += told
-            at = min([at, *(_where(op, places) or 0 for edit in told for op in edit.ops)])
+        # Behind the rest: a result that a repair puts in stands directly behind its call.
+        whole += told
         self.touched = min(self.touched, at)
         entries = [self._predicted(edit, n) for n, edit in enumerate(whole)]
         self.edits += whole

@@ -54,6 +54,29 @@ def left_behind(slots: Sequence[Slot]) -> list[Edit]:
     return [Edit(by="signed", reason=reason, ops=tuple(ops))] if ops else []
 
 
+def stale(slots: Sequence[Slot], undone: Sequence[tuple[int, int]]) -> list[Edit]:
+    """What drops reasoning that was signed over edits taken back since.
+
+    `undone` holds, for every undo, the first edit it took back and its own entry: what came in
+    between was said over a prefix that is no more.
+    """
+    ops = tuple(
+        DropBlocks(slot.entry, blocks)
+        for slot in slots[: open_step(slots)]
+        if any(first < slot.entry < last for first, last in undone) and not slot.made
+        for blocks in [tuple(_bound(slot))]
+        if blocks
+    )
+    reason = "reasoning over a prefix that was taken back"
+    return [Edit(by="signed", reason=reason, ops=ops)] if ops else []
+
+
+def holds_stale(slots: Sequence[Slot], undone: Sequence[tuple[int, int]]) -> bool:
+    """Whether any of it is left, in a step that is still open."""
+    found = (s for s in slots if any(first < s.entry < last for first, last in undone))
+    return any(not slot.made and next(_bound(slot), None) is not None for slot in found)
+
+
 def _collapsed(edit: Edit, slots: Sequence[Slot], places: Mapping[int, int]) -> Iterator[int]:
     """Positions that a collapse takes out of the view."""
     for op in edit.ops:
