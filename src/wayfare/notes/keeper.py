@@ -1,9 +1,9 @@
 """The keeper of session notes: made in the background, never two updates at once, never blocking.
 
 It looks at the session before each model call and after each turn. The notes begin when the
-context first passes 10,000 tokens and are updated after 5,000 more together with three tool calls
-or a natural pause, by a sub-agent whose only tool edits them (see `editing`). What code alone can
-say is kept current in between, for free.
+context first passes 10,000 tokens. They are updated after 5,000 more at a natural pause, and
+within a turn after half the limit and three tool calls, by a sub-agent whose only tool edits them
+(see `editing`). What code alone can say is kept current in between, for free.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ NAME: Final = "notes"
 BEGIN_TOKENS: Final = 10_000
 UPDATE_TOKENS: Final = 5_000
 UPDATE_CALLS: Final = 3
+_TURN_SHARE: Final = 0.5
+"""Of the limit: an update does not wait for the turn to end after so much more."""
 _IDLE_SECONDS: Final = 120.0
 _REPLY_TOKENS: Final = 4_000
 _LEFT_AFTER_REFUSAL: Final = 2 / 3
@@ -193,8 +195,13 @@ class Keeper:
         if not self._there:
             return self.governor.tokens - self.governor.fixed_tokens >= begin
         # In a small window as much as begins them: each update reads notes, facts and history.
-        wanted = min(UPDATE_TOKENS, max(begin, 1)) * 2 ** min(self._failures, _MOST_PATIENCE)
-        enough = self._seen.tokens >= wanted
+        wanted = min(UPDATE_TOKENS, max(begin, 1))
+        if not pause:
+            # What no notes cover stays in the context as it is: an update within a turn serves
+            # the next compaction, and those of half-way there would only be written again.
+            wanted = max(wanted, budget.share(_TURN_SHARE))
+        patience = 2 ** min(self._failures, _MOST_PATIENCE)
+        enough = self._seen.tokens >= wanted * patience
         return enough and (pause or self._seen.calls >= UPDATE_CALLS)
 
     async def _begin(self, work: Work) -> None:

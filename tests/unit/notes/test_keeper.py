@@ -93,18 +93,35 @@ async def test_updates_wait_for_tokens_and_for_calls_or_a_pause() -> None:
     assert "reading src/f3.py" not in sent
 
 
+async def test_within_a_turn_an_update_waits_for_half_the_limit() -> None:
+    kept = await Kept(always=REPLY).open()
+    half = kept.session.governor.budget.limit_tokens // 2
+    began = last = 0
+    for step in range(0, 400, 2):
+        await kept.session.steps(range(step, step + 2))
+        before = len(kept.model.requests)
+        await kept.keeper.before_call()
+        if len(kept.model.requests) == before:
+            continue
+        now = kept.session.governor.tokens
+        if before:
+            assert half <= now - last <= half + 2_000
+        began, last = began + 1, now
+    assert began >= 3
+
+
 async def test_an_update_never_blocks_and_there_are_never_two() -> None:
     kept = await Kept(always=REPLY).open(background=True)
     await kept.session.steps(range(30))
     await kept.keeper.before_call()
     await kept.session.steps(range(30, 60))
-    await kept.keeper.before_call()
+    await kept.keeper.after_turn()
     assert len(kept.waiting) == 1
     assert kept.text() == ""
     await kept.waiting.pop()()
     assert "parsing dates" in kept.text()
     await kept.session.steps(range(60, 90))
-    await kept.keeper.before_call()
+    await kept.keeper.after_turn()
     assert len(kept.waiting) == 1
 
 
@@ -138,7 +155,7 @@ async def test_a_full_disk_leaves_the_old_notes_and_says_so() -> None:
     before = kept.text()
     kept.disk.inject("full", times=0)
     await kept.session.steps(range(30, 60))
-    await kept.keeper.before_call()
+    await kept.keeper.after_turn()
     kept.disk.heal()
     assert kept.text() == before
     assert kept.session.told("notes.failed")
@@ -221,7 +238,7 @@ async def test_an_update_reads_only_what_no_notes_were_written_of() -> None:
     reads = kept.session.governor.transcript = CountedReads(kept.session.transcript)  # type: ignore[assignment]
     for begin in range(0, 120, 30):
         await kept.session.steps(range(begin, begin + 30))
-        await kept.keeper.before_call()
+        await kept.keeper.after_turn()
     assert len(kept.model.requests) == 4
     # Each update also notes its usage, an entry of its own.
     assert reads.first == [1, 63, 124, 185]
@@ -236,7 +253,7 @@ async def test_updates_that_fail_become_rarer_and_read_what_one_request_can_hold
     for step in range(0, 300, 5):
         await kept.session.steps(range(step, step + 5))
         before = len(kept.model.requests)
-        await kept.keeper.before_call()
+        await kept.keeper.after_turn()
         if len(kept.model.requests) > before:
             asked_at.append(step)
     gaps = [later - earlier for earlier, later in zip(asked_at, asked_at[1:], strict=False)]
