@@ -196,7 +196,7 @@ class Keeper:
             return self.governor.tokens - self.governor.fixed_tokens >= begin
         # In a small window as much as begins them: each update reads notes, facts and history.
         wanted = min(UPDATE_TOKENS, max(begin, 1))
-        if not pause:
+        if not pause and self.model is not None:
             # What no notes cover stays in the context as it is: an update within a turn serves
             # the next compaction, and those of half-way there would only be written again.
             wanted = max(wanted, budget.share(_TURN_SHARE))
