@@ -49,6 +49,9 @@ def _why(error: BaseException) -> Stopped:
 
 
 async def _end(kit: Kit, turn: Turn, outcome: Outcome) -> Ended:
+    if kit.context.compaction.take() is not None:
+        # Granted later, it would surprise whoever has gone on to something else.
+        kit.tell("compaction.stopped", "not compacted: the turn was stopped before")
     with anyio.CancelScope(shield=True):
         return await end(kit, turn, outcome if not isinstance(outcome, Continue) else INTERRUPTED)
     raise AssertionError("nobody cancels this scope")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 from wayfare.messages import Message
 from wayfare.model import Usage
@@ -114,20 +114,37 @@ class AfterTurn(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionWish:
+    """That somebody wants the context smaller: what matters to them, and who, as a trigger."""
+
+    focus: str
+    trigger: Literal["manual", "model"]
+
+
 class CompactionRequests:
     """Where the `compact` tool (or a person) leaves a wish; the loop grants it after the batch."""
 
     def __init__(self) -> None:
-        self._focus: str | None = None
+        self._wish: CompactionWish | None = None
 
-    def ask(self, focus: str = "") -> None:
-        """Compact once every call of the batch has its result; `focus` says what matters."""
-        self._focus = focus
+    def ask(self, focus: str = "", *, trigger: Literal["manual", "model"] = "model") -> None:
+        """Compact once every call of the batch has its result, or the reply under way has come.
 
-    def take(self) -> str | None:
+        Args:
+            focus: What matters; of two wishes both are told.
+            trigger: `manual` when a person asks.
+        """
+        before = self._wish
+        if before is not None:
+            focus = "\n".join(filter(None, (before.focus, focus)))
+            trigger = "manual" if "manual" in (before.trigger, trigger) else "model"
+        self._wish = CompactionWish(focus=focus, trigger=trigger)
+
+    def take(self) -> CompactionWish | None:
         """The wish, once; None when there is none."""
-        focus, self._focus = self._focus, None
-        return focus
+        wish, self._wish = self._wish, None
+        return wish
 
 
 class Kept:

@@ -42,9 +42,10 @@ async def step(kit: Kit, turn: Turn) -> Outcome:
     kit.tell("step.replied", "", stop=reply.stop, calls=len(reply.calls), **_usage(kit, reply))
     if reply.calls:
         return await _answer(kit, turn, reply)
-    if reply.stop == "length":
-        return await _after_a_cut(kit, turn, reply)
-    return await _stop(kit, turn, reply)
+    after = _after_a_cut if reply.stop == "length" else _stop
+    outcome = await after(kit, turn, reply)
+    await _grant(kit)
+    return outcome
 
 
 async def _attach(kit: Kit, turn: Turn) -> None:
@@ -74,15 +75,24 @@ async def _answer(kit: Kit, turn: Turn, reply: Reply) -> Outcome:
         repeating = _repeats(kit, turn, batch)
     finally:
         await append(kit, *batch.messages())
+    outcome = await _after_batch(kit, batch, repeating)
+    await _grant(kit)
+    return outcome
+
+
+async def _after_batch(kit: Kit, batch: Batch, repeating: str) -> Outcome:
     if batch.ended:
         return Stopped(reason="hook", text=batch.ended)
     if repeating:
         return Stopped(reason="repeating", text=repeating)
-    blocked = await _take_typed(kit)
-    focus = kit.context.compaction.take()
-    if focus is not None:
-        await compact(kit, focus=focus, trigger="model")
-    return blocked or Continue()
+    return await _take_typed(kit) or Continue()
+
+
+async def _grant(kit: Kit) -> None:
+    """Compact if somebody wished it; no call is open here."""
+    wish = kit.context.compaction.take()
+    if wish is not None:
+        await compact(kit, focus=wish.focus, trigger=wish.trigger)
 
 
 def _repeats(kit: Kit, turn: Turn, batch: Batch) -> str:

@@ -72,6 +72,8 @@ class Session:
         self._scope: anyio.CancelScope | None = None
         self._idle = anyio.Event()
         self._idle.set()
+        # A turn, a compaction asked for and an undo change the view: one at a time.
+        self._changing = anyio.Lock()
         self.name = name
         self.how = how
         self.places = places
@@ -226,7 +228,8 @@ class Session:
 
         async def work() -> None:
             try:
-                ended.append(await run_turn(self._kit, task, scope=scope))
+                async with self._changing:
+                    ended.append(await run_turn(self._kit, task, scope=scope))
             except Exception as error:
                 failed.append(error)
 
@@ -252,23 +255,29 @@ class Session:
             self._scope.cancel()
 
     async def compact(self, focus: str = "") -> tuple[EditEntry, ...]:
-        """Compact between turns; while one runs, after the batch under way.
+        """Compact between turns; while one runs, after the batch or the reply under way. A turn
+        that is begun meanwhile waits for it.
 
         Raises:
             WriteFailed: what had to leave the context could not be archived; nothing changed.
         """
         if self._scope is not None:
-            self._kit.context.compaction.ask(focus)
+            self._kit.context.compaction.ask(focus, trigger="manual")
             return ()
-        return await compact(self._kit, focus=focus)
+        async with self._changing:
+            return await compact(self._kit, focus=focus)
 
     async def undo(self) -> EditEntry:
         """Take back the newest edits that shrank the context.
 
         Raises:
             NotFound: there are none.
+            RuntimeError: a turn is under way.
         """
-        return await self._kit.governor.undo()
+        if self._scope is not None:
+            raise RuntimeError("a turn is under way; take back after it")
+        async with self._changing:
+            return await self._kit.governor.undo()
 
     async def branch(self, before: int = 0) -> str:
         """Begin another session with what this one held before an entry; returns its name.

@@ -12,7 +12,7 @@ from wayfare.agent.hooks import HookOutcome
 from wayfare.agent.limits import Limits, Totals, reached
 from wayfare.agent.loop_detector import LoopDetector
 from wayfare.agent.permissions import PathUse, Policy, Rule
-from wayfare.agent.ports import CompactionRequests, Kept
+from wayfare.agent.ports import CompactionRequests, CompactionWish, Kept
 from wayfare.agent.system_prompt import find_instructions, system_prompt, workspace_facts
 from wayfare.agent.tool_function import tool
 from wayfare.agent.tools import Command, ReadPath, WritePath
@@ -152,7 +152,16 @@ def test_a_wish_for_a_compaction_is_granted_once() -> None:
     wishes = CompactionRequests()
     assert wishes.take() is None
     wishes.ask("the parser")
-    assert (wishes.take(), wishes.take()) == ("the parser", None)
+    assert wishes.take() == CompactionWish(focus="the parser", trigger="model")
+    assert wishes.take() is None
+
+
+def test_of_two_wishes_both_are_told_and_a_person_counts_as_the_one_who_asked() -> None:
+    wishes = CompactionRequests()
+    wishes.ask("the tests", trigger="manual")
+    wishes.ask("my plan")
+    wishes.ask()
+    assert wishes.take() == CompactionWish(focus="the tests\nmy plan", trigger="manual")
 
 
 @pytest.mark.anyio

@@ -156,7 +156,7 @@ class Conversation:
     def add(self, job: Job) -> None:
         """Let something be done as soon as what runs is over."""
         if job.name == "compact" and self.session is not None and self.session.running:
-            self.session.kit.context.compaction.ask(job.text)
+            self.session.kit.context.compaction.ask(job.text, trigger="manual")
             self.say("compacts after the tools under way")
             return
         self._jobs.append(job)

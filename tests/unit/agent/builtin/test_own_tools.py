@@ -78,7 +78,9 @@ async def test_a_sub_agent_gives_its_report(bench: Workbench) -> None:
 async def test_compaction_is_asked_for_and_only_received(bench: Workbench) -> None:
     found = await bench.call("compact", focus="the parser")
     assert "once the results of this reply are in" in found.text
-    assert bench.context.compaction.take() == "the parser"
+    wish = bench.context.compaction.take()
+    assert wish is not None
+    assert (wish.focus, wish.trigger) == ("the parser", "model")
 
 
 async def history(bench: Workbench) -> dict[str, str]:
