@@ -28,6 +28,7 @@ import anyio
 from bench.synthetic import NOUNS, VERBS
 from wayfare import Session
 from wayfare.agent.limits import Limits
+from wayfare.cli.heap import hold_to_one_heap
 from wayfare.context.summary_request import prompt_text as context_prompt
 from wayfare.events import Event
 from wayfare.memory.side_query import prompt_text as memory_prompt
@@ -328,6 +329,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--steps", type=int, default=STEPS)
     options = parser.parse_args()
+    hold_to_one_heap()
     with tempfile.TemporaryDirectory(prefix="soak-") as folder:
         soaked = anyio.run(soak, Path(folder), options.steps)
     print(json.dumps(asdict(soaked)))

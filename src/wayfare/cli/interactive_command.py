@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from wayfare.cli.heap import hold_to_one_heap
 from wayfare.cli.model_choice import known_choice
 from wayfare.cli.options import Options
 from wayfare.cli.printing import say, told, unread, write
@@ -74,6 +75,7 @@ def trusted(read: Read, root: Path, flags: list[Flag]) -> Read:
 
 
 async def _serve(read: Read, session: str) -> None:
+    hold_to_one_heap()
     from wayfare.cli.screen.conversation import Conversation
 
     known = known_choice(read.settings)

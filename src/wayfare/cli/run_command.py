@@ -13,6 +13,7 @@ import anyio
 import typer
 
 from wayfare.agent.turn import Ended
+from wayfare.cli.heap import hold_to_one_heap
 from wayfare.cli.model_choice import open_model
 from wayfare.cli.printers import JsonLines, Lines, Printer
 from wayfare.cli.printing import say, unread
@@ -85,6 +86,7 @@ def run(root: Path, wanted: Wanted, flags: list[Flag]) -> int:
 
 
 async def _run(read: Read, wanted: Wanted, task: str) -> int:
+    hold_to_one_heap()
     clock = SystemClock()
     printer = _printer(read, wanted, clock)
     own_workspace(read)

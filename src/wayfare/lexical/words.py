@@ -102,7 +102,7 @@ def share_of_word(token: str) -> float:
     return 0.5 if _UNSPACED_START.match(token) else 1.0
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 14)
 def _word_tokens(chunk: str) -> tuple[str, ...]:
     """Tokens of one run of letters, digits and inner connectors."""
     if chunk.isalpha() and (chunk.islower() or chunk[1:].islower() or chunk.isupper()):
