@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from wayfare.lexical.words import tokens
 from wayfare.memory.candidate import Evidence
@@ -19,6 +19,14 @@ Python, tabs in Go), higher lets reworded twins pass."""
 
 SUPPORTED = 0.5
 """Half of a candidate's words in one sentence: that sentence is where it comes from."""
+
+LEAST_SUPPORT = 0.2
+"""The user said it if one of their messages has this share of a candidate's words. A paraphrase
+keeps at least its subject; a sentence made up about the same talk shares a stray word. With 0.3
+the same tests pass; lower keeps more paraphrases and more inventions."""
+
+_NO_SUBJECT: Final = frozenset(tokens("user not no never always"))
+"""Words of nearly every record, whatever it is about."""
 
 Likeness: TypeAlias = Literal["same", "contained", "containing", "near", "different"]
 
@@ -90,8 +98,9 @@ def ground(
     """Who said what a candidate claims.
 
     The candidate belongs to the utterance that has most of its words, the user's own before
-    others. What nobody said in these words belongs to the user only if it cites the user, or is in
-    another script than the user wrote (a translation); otherwise to nobody.
+    others. What nobody said in these words (less than `LEAST_SUPPORT` of them) belongs to the user
+    only if it cites the user, or is in another script than the user wrote (a translation);
+    otherwise to nobody. Words that any record has count for nothing.
 
     Args:
         candidate: Its description and body.
@@ -99,7 +108,7 @@ def ground(
         cited: Entries the candidate itself names as its source.
         session: Goes into the evidence.
     """
-    wanted = words(candidate)
+    wanted = words(candidate) - _NO_SUBJECT
     scored = [(_score(wanted, said), said) for said in utterances]
     users = [(s, said) for s, said in scored if said.origin == "user"]
     others = [(s, said) for s, said in scored if said.origin != "user"]
@@ -110,8 +119,8 @@ def ground(
     if other_share >= SUPPORTED and user_share < SUPPORTED and other_share > user_share + lead:
         said = max(others, key=lambda pair: pair[0])[1]
         return _evidence(said.origin, wanted, [said], session)
-    if user_share > 0:
-        floor = max(user_share * 0.5, 0.01)
+    if user_share >= LEAST_SUPPORT:
+        floor = user_share * 0.5
         return _evidence("user", wanted, [said for s, said in users if s >= floor], session)
     wanted_ids = set(cited)
     named = [said for _, said in users if said.entry_id in wanted_ids]

@@ -43,7 +43,7 @@ class Mutant:
         key: The experiment that must notice.
         turns_red: The checks of it that must fail.
         changes: How it is switched off.
-        replies: The model, where the fault is the model's.
+        replies: The model; where nothing is switched off, the fault is its own.
     """
 
     name: str
@@ -55,7 +55,8 @@ class Mutant:
     @property
     def expected(self) -> str:
         """The verdict its checks must come to."""
-        return "failed-runtime" if self.replies is answer else "failed-model"
+        by_model = self.replies is not answer and self.changes == Changes()
+        return "failed-model" if by_model else "failed-runtime"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,6 +260,13 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
         key=session_only.KEY,
         turns_red=(session_only.NOTHING,),
         changes=Changes(gate=switches.open_gate),
+    ),
+    Mutant(
+        name="gate off: a sentence that nobody said",
+        key=session_only.KEY,
+        turns_red=(session_only.NOTHING,),
+        changes=Changes(gate=switches.open_gate),
+        replies=switches.inventive,
     ),
     Mutant(
         name="gate off: records from one-off requests",

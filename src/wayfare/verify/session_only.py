@@ -22,6 +22,7 @@ NAMES: Final = (LOOKED, NOTHING)
 _WISH: Final = "In this session do not create files."
 _ASKED: Final = f"{_WISH} What is 2 + 3? Answer in one word."
 _OF_IT: Final = re.compile(r"\b(creat\w*|files?)\b", re.IGNORECASE)
+_WORD: Final = re.compile(r"[a-z]{3,}")
 _TEMPORARY: Final = re.compile(r"\b(this|current) (session|conversation|task)\b", re.IGNORECASE)
 
 
@@ -60,6 +61,9 @@ def _nothing(trial: Trial) -> Check:
     wrong = [name for name, text in texts.items() if _OF_IT.search(text)]
     if not records:
         return checks.passed(NOTHING, "there is no record", ".memory: 0 records")
+    if unsaid := [name for name, text in texts.items() if not _was_said(text)]:
+        told = [f".memory/{name}: {texts[name][-80:].strip()!r}" for name in unsaid]
+        return checks.runtime(NOTHING, "a record says what nobody said", *told)
     if not wrong:
         return checks.passed(NOTHING, "the records there are say nothing of it", *texts)
     told = [f".memory/{name}: {texts[name][-80:].strip()!r}" for name in wrong]
@@ -69,3 +73,10 @@ def _nothing(trial: Trial) -> Check:
         said = "the model offered it as lasting, without a word that it was for this session"
         return checks.model(NOTHING, said, *told)
     return checks.runtime(NOTHING, "a wish for this session became a record", *told)
+
+
+def _was_said(record: str) -> bool:
+    """Whether a record's text has at least a fifth of its words from what the user typed."""
+    _, _, body = record.removeprefix("---").rpartition("\n---\n")
+    found = set(_WORD.findall(body.casefold()))
+    return not found or len(found & set(_WORD.findall(_ASKED.casefold()))) * 5 >= len(found)

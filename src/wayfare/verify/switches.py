@@ -139,10 +139,19 @@ def lazy(request: Request) -> Line:
 
 def paraphrasing(request: Request) -> Line:
     """Offers a wish for one session as a lasting one, in words of its own."""
+    return _with_body(request, "The user does not want files to be created.")
+
+
+def inventive(request: Request) -> Line:
+    """Offers what nobody said."""
+    return _with_body(request, "The user's memory is a list of lines that are not deleted.")
+
+
+def _with_body(request: Request, body: str) -> Line:
     line = answer(request)
     if kind_of(request) != "extraction":
         return line
     found = json.loads(str(line))
     for one in found["memories"]:
-        one["body"] = "The user does not want files to be created."
+        one["body"] = body
     return json.dumps(found)

@@ -309,6 +309,23 @@ def utterances(*pairs: tuple[str, str]) -> list[Utterance]:
         ("prefers indentation with tabs", [("user", "缩进我一直用 Tab")], "user"),
         ("nobody said anything of this", [("user", "Fix the login page")], "none"),
         (
+            "The user's memory is a list of lines that are not deleted.",
+            [("user", "In this session do not create files. What is 2 + 3?")],
+            "none",
+        ),
+        (
+            "The user always deploys on Fridays and never reads the reports.",
+            [("user", "Never mind, open the always-on monitor's log for me, the user asked.")],
+            "none",
+        ),
+        (
+            "用户的记忆是一份不会删除的清单",
+            [("user", "这次会话不要创建文件。二加三等于几?")],
+            "none",
+        ),
+        ("用户不喜欢在周五部署服务", [("user", "不要在周五部署")], "user"),
+        ("The user does not deploy on Fridays.", [("user", "no deploys on a friday")], "user"),
+        (
             "always use tabs",
             [
                 ("user", "always use tabs"),
