@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import TracebackType
 from typing import TYPE_CHECKING
 
 import anyio
@@ -42,8 +43,8 @@ from wayfare.transcript import EditEntry
 
 if TYPE_CHECKING:
     from wayfare.agent.builtin import Shell
+    from wayfare.session.assembly import Assembled
     from wayfare.session.memory_wanted import MemoryWanted
-    from wayfare.session.opened import Opening
 
 
 class Session:
@@ -58,26 +59,17 @@ class Session:
         background: Tasks that may outlive a turn; cancelled when the session closes.
     """
 
-    def __init__(
-        self,
-        kit: Kit,
-        *,
-        name: str,
-        how: str,
-        places: Places,
-        unfinished: str,
-        background: TaskGroup,
-    ) -> None:
-        self._kit = kit
+    def __init__(self, parts: Assembled, background: TaskGroup) -> None:
+        self._kit = parts.kit
         self._scope: anyio.CancelScope | None = None
         self._idle = anyio.Event()
         self._idle.set()
         # A turn, a compaction asked for and an undo change the view: one at a time.
         self._changing = anyio.Lock()
-        self.name = name
-        self.how = how
-        self.places = places
-        self.unfinished = unfinished
+        self.name = parts.begun.session
+        self.how = parts.begun.how
+        self.places = parts.places
+        self.unfinished = parts.unfinished
         self.background = background
 
     @staticmethod
@@ -138,8 +130,6 @@ class Session:
             LeaseHeld: another process writes this session; names it.
             ConfigError: no such model, or two tools of one name.
         """
-        from wayfare.session.opened import Opening
-
         wanted = Wanted(
             workspace=Path(workspace),
             model=model,
@@ -350,3 +340,53 @@ class Session:
             await kit.context.kept.aclose()
         finally:
             await kit.governor.transcript.close()
+
+
+class Opening:
+    """A session about to be opened; `async with` opens and closes it."""
+
+    def __init__(self, wanted: Wanted) -> None:
+        self._wanted = wanted
+        self._background = anyio.create_task_group()
+        self._session: Session | None = None
+
+    async def __aenter__(self) -> Session:
+        # What a session is made of is imported when one is.
+        from wayfare.session.assembly import assembled
+
+        await self._background.__aenter__()
+        try:
+            parts = await assembled(self._wanted, self._background)
+            session = Session(parts, self._background)
+            try:
+                await parts.join(lambda: session.kit, self._background)
+            except BaseException:
+                await session.governor.transcript.close()
+                raise
+        except BaseException:
+            await self._stop_background()
+            raise
+        self._session = session
+        try:
+            await session.begin()
+        except BaseException:
+            await self.__aexit__(None, None, None)
+            raise
+        return session
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        assert self._session is not None
+        try:
+            with anyio.CancelScope(shield=True):
+                await self._session.close()
+        finally:
+            await self._stop_background()
+
+    async def _stop_background(self) -> None:
+        self._background.cancel_scope.cancel()
+        await self._background.__aexit__(None, None, None)

@@ -53,7 +53,7 @@ _MENU_ROWS: Final = 7
 _HEAVY: Final = (
     "wayfare.cli.screen.serving",
     "wayfare.cli.session_setup",
-    "wayfare.session.opened",
+    "wayfare.session.assembly",
     "wayfare.agent.builtin",
     "rich.markdown",
 )

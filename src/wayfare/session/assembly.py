@@ -1,16 +1,14 @@
-"""A session about to be opened: everything is put together here, once, in four stages.
+"""What a session is made of: everything is put together here, once, in four stages.
 
 What is said with every request, the log, the kit, and what works beside the loop.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import TracebackType
 from typing import TYPE_CHECKING, Final
 
-import anyio
 from anyio.abc import TaskGroup
 
 from wayfare.agent.consent import Consent
@@ -35,7 +33,6 @@ from wayfare.session.compacting import (
 )
 from wayfare.session.opening import Begun, open_session
 from wayfare.session.places import Places
-from wayfare.session.session import Session
 from wayfare.session.survey import Survey, survey
 from wayfare.session.wanted import Wanted
 from wayfare.session.wiring import (
@@ -56,47 +53,6 @@ _ROOM_SHARE: Final = 0.2
 """Of the limit: with less than this for messages, every step would have to shrink them again."""
 
 
-class Opening:
-    """A session about to be opened; `async with` opens and closes it."""
-
-    def __init__(self, wanted: Wanted) -> None:
-        self._wanted = wanted
-        self._background = anyio.create_task_group()
-        self._session: Session | None = None
-
-    async def __aenter__(self) -> Session:
-        await self._background.__aenter__()
-        try:
-            session = await _opened(self._wanted, self._background)
-        except BaseException:
-            await self._stop_background()
-            raise
-        self._session = session
-        try:
-            await session.begin()
-        except BaseException:
-            await self.__aexit__(None, None, None)
-            raise
-        return session
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        assert self._session is not None
-        try:
-            with anyio.CancelScope(shield=True):
-                await self._session.close()
-        finally:
-            await self._stop_background()
-
-    async def _stop_background(self) -> None:
-        self._background.cancel_scope.cancel()
-        await self._background.__aexit__(None, None, None)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Said:
     """What every request says, who answers it, and within which budget."""
@@ -112,7 +68,49 @@ class _Said:
     watch: Watched
 
 
-async def _opened(wanted: Wanted, background: TaskGroup) -> Session:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assembled:
+    """The parts of one session, ready to be joined.
+
+    Attributes:
+        kit: Everything a turn works with.
+        begun: Its log, opened.
+        places: Where its files stand.
+        unfinished: Why the last turn of a resumed session did not end by itself, or empty.
+    """
+
+    kit: Kit
+    begun: Begun
+    places: Places
+    unfinished: str
+    _summarizer: Summarizer
+    _children: Children
+    _memory: SessionMemory | None
+    _side: Model | None
+
+    async def join(self, kit: Callable[[], Kit], background: TaskGroup) -> None:
+        """Tie what works beside the loop to a session.
+
+        Args:
+            kit: The session's kit as it is then; its model can change.
+            background: For tasks that may outlive a turn.
+        """
+        self._children.parent = kit
+        address = notes_address(self.places, self.begun.session)
+        workspace = self.places.workspace
+        register_sources(self._summarizer.restorer, self.kit, workspace, notes=address)
+        if self._memory is None:
+            return
+        await self._memory.connect(
+            self.kit,
+            places=self.places,
+            tasks=background,
+            models=lambda: (self._summarizer.model, self._side or kit().model, kit().model),
+        )
+
+
+async def assembled(wanted: Wanted, background: TaskGroup) -> Assembled:
+    """Put a session together; raises as `Session.open` says."""
     said = await _said(wanted)
     begun, found = await _log(wanted, said)
     totals = Totals(usage=found.usage, cost=found.cost, calls=found.calls)
@@ -120,29 +118,16 @@ async def _opened(wanted: Wanted, background: TaskGroup) -> Session:
         places=said.places, saved=begun.how != "unsaved", disk=wanted.disk, sync=wanted.sync
     )
     kit, summarizer = _kit(wanted, said, begun, totals, background, children)
-    session = Session(
-        kit,
-        name=begun.session,
-        how=begun.how,
+    return Assembled(
+        kit=kit,
+        begun=begun,
         places=said.places,
         unfinished=found.unfinished,
-        background=background,
+        _summarizer=summarizer,
+        _children=children,
+        _memory=said.memory,
+        _side=None if said.side is said.model else said.side,
     )
-    children.parent = lambda: session.kit
-    address = notes_address(said.places, begun.session)
-    register_sources(summarizer.restorer, kit, said.places.workspace, notes=address)
-    if said.memory is not None:
-        await said.memory.connect(
-            kit,
-            places=said.places,
-            tasks=background,
-            models=lambda: (
-                summarizer.model,
-                session.model if said.side is said.model else said.side,
-                session.model,
-            ),
-        )
-    return session
 
 
 async def _said(wanted: Wanted) -> _Said:
