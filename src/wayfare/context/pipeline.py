@@ -1,7 +1,6 @@
-"""The governor: runs the passes before every model call and commits what they decided.
+"""The governor: has the passes plan before every model call and commits what they decided.
 
-One visible list, cheap first, dear last. A pass only plans; here the plans are put together,
-weighed against the prompt cache, archived, committed to the log and applied to the view.
+A pass only plans; here the plan is archived, committed to the log and applied to the view.
 """
 
 from __future__ import annotations
@@ -10,23 +9,23 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from wayfare.clock import Clock
-from wayfare.context import invariants
+from wayfare.context import invariants, order
 from wayfare.context.budget import Budget, Goal
 from wayfare.context.contents import Contents
 from wayfare.context.facts import Ledger
 from wayfare.context.groups import groups, open_step
-from wayfare.context.passes import condense, fit, microcompact, offload, repair, snip
+from wayfare.context.order import Standing, target_tokens
 from wayfare.context.plan import Plan, reached
 from wayfare.context.reckoning import Reckoning
 from wayfare.context.rendering import Rendering
 from wayfare.context.rhythm import Rhythm
 from wayfare.context.saved import restored, saved
 from wayfare.context.scheduler import CachePolicy
-from wayfare.context.signed import holds_stale, left_behind, stale
+from wayfare.context.signed import holds_stale
 from wayfare.context.stubs import Addresses
 from wayfare.context.tool_use import Declared
-from wayfare.context.view import View, prompts
-from wayfare.errors import CannotFit, NotFound
+from wayfare.context.view import View
+from wayfare.errors import NotFound
 from wayfare.events import Event, Watched
 from wayfare.messages import Message
 from wayfare.model import Usage
@@ -48,24 +47,6 @@ class Prepared:
     edits: tuple[EditEntry, ...] = ()
     stable_messages: int = 0
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Level:
-    """How hard to press: shares of the usual preview, recent tail and digest that may stay, and
-    how many of the newest steps stay in any case (None: as the budget says)."""
-
-    preview_share: float
-    tail_share: float
-    room_share: float
-    keep_steps: int | None = None
-
-
-_LEVELS = (
-    _Level(preview_share=1.0, tail_share=1.0, room_share=1.0),
-    _Level(preview_share=0.25, tail_share=0.25, room_share=0.5),
-    _Level(preview_share=0.0, tail_share=0.0, room_share=0.25),
-    _Level(preview_share=0.0, tail_share=0.0, room_share=0.05, keep_steps=0),
-)
 
 _NOTHING = 0
 """No entry has this number."""
@@ -247,6 +228,11 @@ class Governor:
         """What the whole request is believed to take now."""
         return self._reckoning.tokens(self.view)
 
+    @property
+    def cut_is_due(self) -> bool:
+        """Whether a cut would be made though the limit does not force it, if it takes out enough."""
+        return order.cut_is_due(self.view, self._standing())
+
     async def prepare(self) -> Prepared:
         """The next request: repaired, within the limit, legal.
 
@@ -266,7 +252,7 @@ class Governor:
         stable = min(self._sent, len(self.view), plan.touched)
         self._sent = len(self.view)
         tokens = self.tokens
-        self._rhythm.called(tokens, self._target_tokens, self._clock.now())
+        self._rhythm.called(tokens, target_tokens(self.budget), self._clock.now())
         return Prepared(
             messages=tuple(self.view.messages()),
             tokens=tokens,
@@ -285,123 +271,22 @@ class Governor:
     def _plan(self) -> Plan:
         """All passes, in order."""
         plan = self._begin()
-        for stage in repair.STAGES:
-            plan.take(stage(plan.view, self._checked))
-        if self._spared:
-            plan.take(left_behind(plan.view.slots()))
-        if self._undone:
-            plan.take(stale(plan.view.slots(), self._undone))
-        plan.take(offload.plan(plan.view, self.budget, self._offloaded))
-        plan.take(snip.plan(plan.view, self.budget))
-        aim = self._reckoning.goal(plan.view, self.budget)
-        if not self._has_more(plan):
-            # A budget of characters is a wish: what it asked for was tried at the last request.
-            aim = aim.without_chars()
-        if aim.over(plan.view.total):
-            self._shrink(plan, aim)
-            plan.take(snip.plan(plan.view, self.budget))
-        elif not self.budget.at_once:
-            self._economise(plan, aim)
-        if plan.edits:
-            # What these edits left behind would have to go at the next call: better in one batch.
-            plan.take(left_behind(plan.view.slots()))
+        order.run(plan, self._standing())
         return plan
 
-    def _has_more(self, plan: Plan) -> bool:
-        """Whether anything came since the last request, or is to be mended."""
-        return len(plan.view) > self._sent or bool(plan.edits)
-
-    def _shrink(self, plan: Plan, aim: Goal) -> None:
-        """The limit forces it: harder level by level, until the view is within it."""
-        if self.budget.at_once:
-            plan.take(microcompact.plan(plan.view, self.budget, aim, self._addresses))
-        else:
-            self._condense(plan, aim)
-        for level in _LEVELS:
-            if not level.preview_share:
-                # A budget of characters is a wish, the window is not: only for the window is
-                # everything cut, the user's own words among it.
-                aim = aim.without_chars()
-            if not aim.over(plan.view.total):
-                return
-            preview_chars = int(self.budget.fit_preview_chars * level.preview_share)
-            plan.take(
-                fit.plan(
-                    plan.view,
-                    self.budget,
-                    aim,
-                    self._addresses,
-                    preview_chars=preview_chars,
-                )
-            )
-            if aim.over(plan.view.total):
-                self._condense(plan, aim, level)
-        # Characters say when to start; only tokens and bytes are what a provider refuses.
-        total = plan.view.total
-        if total.tokens > aim.limit.tokens or total.bytes > aim.limit.bytes:
-            raise self._cannot_fit(plan.view)
-
-    def _economise(self, plan: Plan, aim: Goal) -> None:
-        """Nothing forces it, but it costs less than it saves."""
-        if not self._has_more(plan):
-            return  # What did not pay at the last request does not pay now.
-        budget = self.budget
-        tokens = self._reckoning.tokens(plan.view)
-        if tokens <= self._target_tokens:
-            return
-        if self.cut_is_due:
-            trial = self._begin()
-            trial.edits, trial.view, trial.touched = [*plan.edits], plan.view, plan.touched
-            self._condense(trial, aim)
-            after = self._reckoning.tokens(trial.view)
-            if after <= tokens * (1 - budget.least_cut_share):
-                plan.edits, plan.view, plan.touched = trial.edits, trial.view, trial.touched
-                return
-        room_tokens = budget.limit_tokens - tokens
-        pace = self._rhythm.pace(self._clock.now(), room_tokens=room_tokens)
-        plan.take(
-            microcompact.plan_paying(
-                plan.view,
-                budget,
-                self._addresses,
-                cache=self._cache,
-                pace=pace,
-                sent=min(self._sent, plan.touched),
-            )
-        )
-
-    @property
-    def cut_is_due(self) -> bool:
-        """Whether a cut would be made though the limit does not force it, if it takes out enough."""
-        tokens = self.tokens
-        if self.budget.at_once or tokens <= self._target_tokens:
-            return False
-        room_tokens = self.budget.limit_tokens - tokens
-        pace = self._rhythm.pace(self._clock.now(), room_tokens=room_tokens)
-        if self._cache.cold(pace) and tokens > self.budget.limit_tokens * self.budget.cold_share:
-            return True
-        return self._rhythm.due(self._cache, self._target_tokens, self.budget.patience)
-
-    @property
-    def _target_tokens(self) -> int:
-        return int(self.budget.limit_tokens * self.budget.stop_share)
-
-    def _condense(self, plan: Plan, aim: Goal, level: _Level | None = None) -> None:
-        ratio = self.calibration.ratio
-        tail = None
-        if level is not None:
-            tail = int(self.budget.share(self.budget.tail_share * level.tail_share) / ratio)
-        plan.take(
-            condense.plan(
-                plan.view,
-                self.budget,
-                aim,
-                self._addresses,
-                ratio=ratio,
-                tail_tokens=tail,
-                room_share=level.room_share if level is not None else 1.0,
-                keep_steps=level.keep_steps if level is not None else None,
-            )
+    def _standing(self) -> Standing:
+        return Standing(
+            budget=self.budget,
+            addresses=self._addresses,
+            reckoning=self._reckoning,
+            rhythm=self._rhythm,
+            cache=self._cache,
+            now=self._clock.now(),
+            checked=self._checked,
+            offloaded=self._offloaded,
+            sent=self._sent,
+            spares=bool(self._spared),
+            undone=self._undone,
         )
 
     async def edit(self, *plans: Callable[[View], Sequence[Edit]]) -> tuple[EditEntry, ...]:
@@ -473,25 +358,6 @@ class Governor:
         self._offloaded = len(self.view)
         found = groups(self.view.slots(start))
         self._checked = start + found[-1].start if found else 0
-
-    def _cannot_fit(self, view: View) -> CannotFit:
-        front = prompts(view)
-        newest = view[-1].load.tokens if len(view) > front else 0
-        ratio = self.calibration.ratio
-        prompt = sum(slot.load.tokens for slot in view.slots()[:front])
-        parts = {
-            "system and tools": round((self.fixed_tokens + prompt) * ratio),
-            "newest message": round(newest * ratio),
-            "other messages": round((view.total.tokens - newest - prompt) * ratio),
-            "reserve for the reply": self.budget.reserve_tokens,
-            "buffer": self.budget.buffer_tokens,
-        }
-        named = ", ".join(f"{name} {tokens:,}" for name, tokens in parts.items())
-        return CannotFit(
-            f"the request does not fit a window of {self.budget.window_tokens:,} tokens: {named}",
-            window_tokens=self.budget.window_tokens,
-            by_part=parts,
-        )
 
     async def undo(self) -> EditEntry:
         """Take back the newest batch of edits that shrank the context, and fold again.

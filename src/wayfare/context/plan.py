@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from wayfare.context.groups import groups
 from wayfare.context.rendering import Rendering
@@ -56,6 +56,14 @@ class Plan:
         entries = [self._predicted(edit, n) for n, edit in enumerate(whole)]
         self.edits += whole
         self.view = self.view.edited(entries, self.rendering)
+
+    def copy(self) -> Plan:
+        """Another plan that goes on from here."""
+        return replace(self, edits=[*self.edits])
+
+    def become(self, other: Plan) -> None:
+        """Go on from where a copy went."""
+        self.edits, self.view, self.touched = other.edits, other.view, other.touched
 
     def _predicted(self, edit: Edit, number: int) -> EditEntry:
         return EditEntry(
