@@ -71,7 +71,7 @@ def test_mutants_are_printed(command: RunCommand) -> None:
     assert ran.status == 0
     assert "✓ gate off → session-only" in ran.out
     assert "    red: nothing of it is in .memory" in ran.out
-    assert "3 of 3 mutants caught; every check has one" in ran.out
+    assert "4 of 4 mutants caught; every check has one" in ran.out
 
 
 def test_usage_errors_are_2(command: RunCommand, tmp_path: Path) -> None:
