@@ -1,41 +1,36 @@
-"""Pictures of a context before and after each pass, from a recorded session run through the runtime."""
+"""Pictures of a context before and after each pass, from sessions run through the runtime."""
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 import anyio
 
-from docs.generate.drawing import Block, Picture, drawn
+from docs.generate.drawing import Block, Part, Picture, Stack, drawn
+from docs.generate.recorded import WINDOW_TOKENS, Sent, Step, rungs, steps, summary
+from docs.generate.restored import first_request, parts
 from docs.generate.wording import LANGUAGES, wording
-from wayfare.clock import MovableClock
 from wayfare.context.budget import Budget
-from wayfare.context.pipeline import Governor
-from wayfare.context.rendering import Rendering
+from wayfare.context.groups import open_step
 from wayfare.context.slot import Slot
-from wayfare.context.summarizer import Summarizer, due
 from wayfare.context.view import View
-from wayfare.events import ignore
-from wayfare.formats import codec
+from wayfare.messages import Message, Origin, Thinking
 from wayfare.model import Request
-from wayfare.providers.scripted import ScriptedModel
 from wayfare.replay.reading import read_recordings
 from wayfare.replay.recording import Recording
-from wayfare.session import Places, file_transcript, governed
-from wayfare.transcript import EditEntry
+from wayfare.tokens import TokenMeter
 
 RECORDING: Final = Path("recordings", "pi-large-session.json")
-WINDOW_TOKENS: Final = 12_500
 _PASSES: Final[Mapping[str, str]] = {
     "repair": "window",
     "offload": "window",
     "microcompact": "window",
     "digest": "window",
     "summary": "window",
+    "notes": "window",
+    "signed": "window",
     "snip": "classic",
     "fit": "classic",
 }
@@ -43,43 +38,45 @@ _PASSES: Final[Mapping[str, str]] = {
 _FEWEST, _MOST = 8, 26
 """Messages of a context that can be read in a picture."""
 _LABEL_CHARS: Final = 30
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    """What one pass did to one context."""
-
-    by: str
-    before: View
-    after: View
-    limit_tokens: int
+_METER: Final = TokenMeter()
+Say = Callable[[str], str]
 
 
 def write_pictures(folder: Path) -> None:
-    """Draw one picture a pass and language into `folder`."""
+    """Draw every picture in every language into `folder`."""
     root = Path(__file__).resolve().parents[2]
-    chosen = anyio.run(_chosen, root / RECORDING)
+    (recording, *_) = read_recordings(root / RECORDING)
+    chosen = anyio.run(_chosen, recording)
+    sent = anyio.run(rungs, recording)
+    request = anyio.run(first_request, recording, summary)
     for language in LANGUAGES:
         say = wording(language)
         (folder / language).mkdir(parents=True, exist_ok=True)
-        for by, step in chosen.items():
-            picture = _picture(step, say)
-            (folder / language / f"{by}.svg").write_text(drawn(picture, say), "utf-8")
+        pictures = {by: _picture(step, say) for by, step in chosen.items()}
+        pictures["reactive"] = _ladder(sent, say)
+        pictures["restore"] = _restore(request, say)
+        for name, picture in pictures.items():
+            (folder / language / f"{name}.svg").write_text(drawn(picture, say), "utf-8")
 
 
-async def _chosen(path: Path) -> dict[str, Step]:
+async def _chosen(recording: Recording) -> dict[str, Step]:
     """For each pass the step that shows it best: many messages gone or shortened, few in sight."""
-    (recording, *_) = read_recordings(path)
     best: dict[str, Step] = {}
-    for budget in (Budget.window(WINDOW_TOKENS), Budget.classic(WINDOW_TOKENS)):
-        for summaries in (False, True):
-            if summaries and budget.name != "window":
+    window, classic = Budget.window(WINDOW_TOKENS), Budget.classic(WINDOW_TOKENS)
+    runs = [
+        steps(recording, window),
+        steps(recording, window, summaries=True),
+        steps(recording, window, summaries=True, notes=True),
+        steps(recording, window, signed=True),
+        steps(recording, classic),
+    ]
+    names = ["window", "window", "window", "window", "classic"]
+    for run, name, only in zip(runs, names, ("", "", "notes", "signed", ""), strict=True):
+        async for step in run:
+            if _PASSES.get(step.by) != name or (only and step.by != only):
                 continue
-            async for step in _steps(recording, budget, summaries=summaries):
-                if _PASSES.get(step.by) != budget.name:
-                    continue
-                if step.by not in best or _shows(step) > _shows(best[step.by]):
-                    best[step.by] = step
+            if step.by not in best or _shows(step) > _shows(best[step.by]):
+                best[step.by] = step
     return {by: best[by] for by in _PASSES}
 
 
@@ -87,90 +84,124 @@ def _shows(step: Step) -> tuple[bool, bool, int]:
     readable = _FEWEST <= len(step.before) <= _MOST
     if step.by == "repair":
         return readable, True, len(step.after) - len(step.before)
+    if step.by == "signed":
+        # Best seen where some reasoning stays, in front and in the open step, and some goes.
+        kept = {slot.entry for slot in step.after if _reasoning(slot)}
+        dropped = sum(1 for s in step.after if s.entry not in kept and _was_signed(s, step.before))
+        slots = step.after.slots()
+        still_open = any(_reasoning(slot) for slot in slots[open_step(slots) :])
+        return readable, still_open and dropped > 0, min(len(kept), dropped)
     saved = step.before.total.tokens - step.after.total.tokens
     return readable, step.after.total.tokens <= step.limit_tokens, saved
 
 
-async def _steps(recording: Recording, budget: Budget, *, summaries: bool) -> AsyncIterator[Step]:
-    """Every pass that changed something while the session is fed through."""
-    decode = codec(recording.format).decode
-    clock = MovableClock(1.7e9)
-    with tempfile.TemporaryDirectory() as folder:
-        transcript = file_transcript(
-            Places(workspace=Path(folder)),
-            "shown",
-            clock=clock,
-            format=recording.format,
-            sync="never",
+def _was_signed(slot: Slot, before: View) -> bool:
+    return any(s.entry == slot.entry and _reasoning(s) for s in before)
+
+
+def _reasoning(slot: Slot) -> int:
+    """Tokens of the signed reasoning of a message."""
+    thoughts = [b for b in slot.message.blocks if isinstance(b, Thinking) and b.bound]
+    if not thoughts:
+        return 0
+    message = Message(role="assistant", blocks=tuple(thoughts), origin=Origin.ASSISTANT)
+    empty = Message(role="assistant", blocks=(), origin=Origin.ASSISTANT)
+    return _METER.message(message).tokens - _METER.message(empty).tokens
+
+
+def _picture(step: Step, say: Say) -> Picture:
+    apart = step.by == "signed"
+    was = {slot.entry for slot in step.before}
+    made = [slot.entry for slot in step.after if slot.made and slot.entry not in was]
+    notes = made[0] if step.by == "notes" else -1
+    before = list(_blocks(step.before, step.after, say, apart=apart))
+    after = list(_blocks(step.after, step.before, say, apart=apart, notes=notes))
+    stacks = (Stack(name="before", blocks=before), Stack(name="after", blocks=after))
+    return Picture(title=step.by, stacks=stacks, limit_tokens=step.limit_tokens)
+
+
+def _ladder(sent: Sequence[Sent], say: Say) -> Picture:
+    """Every request of the ladder; what the next rung touches has the edge."""
+    following = [*(one.view for one in sent[1:]), sent[-1].view]
+    stacks = [
+        Stack(
+            name=one.by,
+            blocks=list(_blocks(one.view, after, say)),
+            said="taken" if one.taken else "refused",
         )
-        governor = await governed(transcript, budget, clock=clock)
-        model = ScriptedModel(always=_summary, window_tokens=WINDOW_TOKENS)
-        summarizer = Summarizer(model=model, clock=clock, watch=ignore)
-        for wire in recording.messages:
-            message = decode(wire)
-            if message.role == "assistant" and len(governor.view):
-                clock.advance(20)
-                before = governor.view
-                made: tuple[EditEntry, ...] = ()
-                if summaries and due(governor):
-                    made = await summarizer(governor, trigger="auto")
-                made = (*made, *(await governor.prepare()).edits)
-                for step in _apart(before, made, governor):
-                    yield step
-            await governor.add([message])
-        await transcript.close()
+        for one, after in zip(sent, following, strict=True)
+    ]
+    return Picture(title="reactive", stacks=stacks, touched="touched by the next rung")
 
 
-_HEADINGS: Final = (
-    "Goal and standing constraints",
-    "Decisions",
-    "Files and functions",
-    "Errors and corrections",
-    "State of work",
-    "Next step",
-    "Open questions",
-)
-
-
-def _summary(request: Request) -> str:
-    """What the picture's scripted model answers: the facts it was shown, as they stand there."""
-    facts = request.messages[0].text.partition("<facts>")[2].partition("</facts>")[0].strip()
-    lines = (f"## {h}\n{facts if h == 'State of work' else '-'}" for h in _HEADINGS)
-    return "<summary>\n" + "\n".join(lines) + "\n</summary>"
-
-
-def _apart(before: View, edits: tuple[EditEntry, ...], governor: Governor) -> list[Step]:
-    """The edits of one request, each pass by itself."""
-    rendering = Rendering(addresses=governor.addresses, ledger=governor.ledger)
-    steps: list[Step] = []
-    view = before
-    for entry in edits:
-        after = view.edited([entry], rendering)
-        steps.append(
-            Step(by=entry.by, before=view, after=after, limit_tokens=governor.budget.limit_tokens)
+def _restore(request: Request, say: Say) -> Picture:
+    """The first request after a compaction, the message that holds the live state taken apart."""
+    opened, found = parts(request)
+    blocks = [
+        Block(
+            origin=str(message.origin),
+            tokens=_METER.message(message).tokens,
+            label=_short(_said(message, say)),
+            changed=message is opened,
         )
-        view = after
-    return steps
+        for message in request.messages
+    ]
+    told = [Part(name=p.name, tokens=_METER.text(p.text), begins=p.begins) for p in found]
+    stacks = (Stack(name="first request after it", blocks=blocks),)
+    return Picture(title="restore", stacks=stacks, parts=told, touched="opened on the right")
 
 
-def _picture(step: Step, say: Callable[[str], str]) -> Picture:
-    kept = {slot.entry: slot for slot in step.after}
-    was = {slot.entry: slot for slot in step.before}
-    before = [_block(s, changed=kept.get(s.entry) != s, say=say) for s in step.before]
-    after = [_block(s, changed=was.get(s.entry) != s, say=say) for s in step.after]
-    return Picture(title=step.by, before=before, after=after, limit_tokens=step.limit_tokens)
+def _blocks(
+    view: View, other: View, say: Say, *, apart: bool = False, notes: int = -1
+) -> Iterator[Block]:
+    """The messages of a view; `changed` are those that stand otherwise in the other one.
+
+    With `apart` signed reasoning is a block of its own. `notes` is the entry that holds notes.
+    """
+    there = {slot.entry: slot for slot in other}
+    for slot in view:
+        twin = there.get(slot.entry)
+        label = _label(slot, say, notes)
+        origin, tokens = str(slot.message.origin), slot.load.tokens
+        thought = _reasoning(slot) if apart else 0
+        if not thought:
+            changed = twin != slot if not apart else _rest(twin) != _rest(slot)
+            yield Block(origin=origin, tokens=tokens, label=label, changed=changed)
+            continue
+        gone = twin is None or not _reasoning(twin)
+        yield Block(origin="reasoning", tokens=thought, label=say("signed reasoning"), changed=gone)
+        changed = _rest(twin) != _rest(slot)
+        rest = max(tokens - thought, 1)
+        yield Block(origin=origin, tokens=rest, label=label, changed=changed, goes_on=True)
 
 
-def _block(slot: Slot, *, changed: bool, say: Callable[[str], str]) -> Block:
-    origin = str(slot.message.origin)
-    uses = [f"{use.name} {use.main}".strip() for use in slot.uses.values()]
-    if slot.made and origin == "tool":
-        label = say("made by repair")
-    elif uses:
-        label = uses[0]
-    elif slot.made:
-        label = slot.message.text.partition("\n")[0]
-    else:
-        label = say(origin)
-    label = label if len(label) <= _LABEL_CHARS else label[: _LABEL_CHARS - 1] + "…"
-    return Block(origin=origin, tokens=slot.load.tokens, label=label, changed=changed)
+def _rest(slot: Slot | None) -> object:
+    """What a message says beside its reasoning."""
+    if slot is None:
+        return None
+    return [block for block in slot.message.blocks if not isinstance(block, Thinking)]
+
+
+def _label(slot: Slot, say: Say, notes: int) -> str:
+    message = slot.message
+    ids = [c.id for c in message.calls] + [r.call_id for r in message.results]
+    uses = [slot.uses[id] for id in ids if id in slot.uses]
+    if slot.made and message.origin is Origin.TOOL:
+        return _short(say("made by repair"))
+    if uses:
+        return _short(f"{uses[0].name} {uses[0].main}".strip())
+    if slot.entry == notes:
+        return _short(f"{_said(message, say)} {say('session notes')}")
+    return _short(_said(message, say))
+
+
+def _said(message: Message, say: Say) -> str:
+    """What a message is, in a few words."""
+    if message.origin is Origin.SUMMARY:
+        return message.text.partition("\n")[0]
+    uses = [f"{call.name} {next(iter(call.input.values()), '')}" for call in message.calls]
+    return uses[0] if uses else say(str(message.origin))
+
+
+def _short(label: str) -> str:
+    return label if len(label) <= _LABEL_CHARS else label[: _LABEL_CHARS - 1] + "…"
