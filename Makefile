@@ -40,8 +40,9 @@ check: .venv/dev.ready  ## formatting, lint, types, layers
 bench: .venv/dev.ready  ## figures into BENCHMARKS.md; DATA=FOLDER takes other recordings
 	$(BIN)/python -m bench $(DATA)
 
-docs: .venv/dev.ready  ## the reference, written anew from the code
+docs: .venv/dev.ready  ## the reference and the pictures, made anew from the code
 	$(BIN)/python -m docs.generate
+	$(BIN)/python -m docs.generate --pictures
 
 cases: .venv/dev.ready  ## run the cases from practice; CASES=FOLDER takes other ones
 	$(BIN)/python -m tests.cases $(CASES)

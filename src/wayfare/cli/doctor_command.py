@@ -147,7 +147,8 @@ def _settings(read: Read) -> Check:
     project = project_file(read.workspace)
     files += [str(project)] if project is not None else []
     set_by = len([key for key in read.loaded.sources if key])
-    text = f"{', '.join(files) or 'no settings file'}; {set_by} settings differ from the defaults"
+    differ = "1 setting differs" if set_by == 1 else f"{set_by} settings differ"
+    text = f"{', '.join(files) or 'no settings file'}; {differ} from the defaults"
     return Check(name="settings", result="ok", text=text)
 
 
