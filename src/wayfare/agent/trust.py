@@ -2,8 +2,8 @@
 
 A workspace can ship settings, hooks, memory records and transcripts, and each of them steers the
 agent. Until the person trusts it, once, its rules may only narrow, its hooks and its memories are
-off. What was trusted is kept with a digest of its settings and hooks: when they change, the person
-is asked again. Records and transcripts change in everyday use, so of them only the presence counts.
+off. What was trusted is kept with a digest of its settings and of the files its hooks and MCP servers
+run: when they change, the person is asked again. Records and transcripts change in everyday use, so of them only the presence counts.
 """
 
 from __future__ import annotations
@@ -12,24 +12,22 @@ import hashlib
 import json
 import os
 import tempfile
-import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
 
 from wayfare.agent.policy import CLOSED_FOLDERS, narrow
-from wayfare.errors import WriteFailed
-from wayfare.settings.loading import MOST_BYTES
-from wayfare.settings.plain_file import read_small
+from wayfare.errors import ConfigError, WriteFailed
+from wayfare.settings.files import FileText, WorkspaceFiles, inner
 
-__all__ = ["KINDS", "Kind", "Shipped", "TrustStore", "narrow", "shipped", "state_folder"]
+__all__ = ["KINDS", "Kind", "Shipped", "TrustStore", "held_in", "narrow", "shipped", "state_folder"]
 
 Kind: TypeAlias = Literal["settings", "hooks", "records", "transcripts"]
 KINDS: tuple[Kind, ...] = ("settings", "hooks", "records", "transcripts")
-SETTINGS_FILE = "wayfare.toml"
 _VERSION = 1
 _LOCK_SECONDS = 10.0
+_UNREADABLE = "unreadable"
 _NOTHING = frozenset({".gitignore", ".gitkeep"})
 """What an empty folder is kept with."""
 _Entries: TypeAlias = dict[str, dict[str, Any]]
@@ -42,12 +40,19 @@ class Shipped:
     Attributes:
         workspace: The folder, links followed.
         kinds: Which of `KINDS` were found, in that order.
-        digest: Of settings and hooks and of the workspace's files that hook commands name.
+        digest: Of settings and hooks and of the workspace's files that hook commands and MCP
+            servers name.
+        records: The folders its records were found in, as they are set.
+        transcripts: The same of its transcripts.
+        runs: The command lines that its hooks and MCP servers run.
     """
 
     workspace: str
     kinds: tuple[Kind, ...]
     digest: str
+    records: tuple[str, ...] = ()
+    transcripts: tuple[str, ...] = ()
+    runs: tuple[str, ...] = ()
 
     @property
     def empty(self) -> bool:
@@ -67,60 +72,91 @@ def shipped(
     *,
     records: Sequence[str] = CLOSED_FOLDERS[:1],
     transcripts: Sequence[str] = CLOSED_FOLDERS[1:2],
+    files: WorkspaceFiles | None = None,
 ) -> Shipped:
     """Looks at what a workspace brings along, without using any of it.
 
+    Records and transcripts are looked for in the folders its own settings name as well: those are
+    used once it is trusted.
+
     Args:
         workspace: The folder.
-        records: Where its memory records may be, relative to it.
-        transcripts: Where its transcripts may be, relative to it.
+        records: Where its memory records may be: relative to it, or absolute.
+        transcripts: Where its transcripts may be, likewise.
+        files: Its settings files as they were read; None: read now.
     """
     root = Path(os.path.realpath(workspace))
-    settings = _settings(root)
-    hook_commands = tuple(_hook_commands(settings.get("hooks")))
-    kinds: list[Kind] = ["settings"] if settings else []
-    if settings.get("hooks"):
-        kinds.append("hooks")
-    if any(_holds(root / folder) for folder in records):
-        kinds.append("records")
-    if any(_holds(root / folder) for folder in transcripts):
-        kinds.append("transcripts")
+    files = WorkspaceFiles.read(root) if files is None else files
+    settings = _settings(files)
+    held = _holding(root, (*records, files.folder("memory")))
+    told = _holding(root, (*transcripts, files.folder("transcripts")))
+    there: dict[Kind, bool] = {
+        "settings": bool(settings),
+        "hooks": bool(settings.get("hooks")),
+        "records": bool(held),
+        "transcripts": bool(told),
+    }
     parts = [json.dumps(settings, sort_keys=True, default=str, ensure_ascii=False)]
-    if hook_commands:
-        parts += [_file_digest(path) for path in _named_files(hook_commands, root)]
-    digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()
-    return Shipped(workspace=str(root), kinds=tuple(kinds), digest=digest)
+    if lines := [*_hook_commands(settings.get("hooks")), *_server_words(settings.get("mcp"))]:
+        parts += [_file_digest(path) for path in _named_files(lines, root)]
+    digest = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+    return Shipped(
+        workspace=str(root),
+        kinds=tuple(kind for kind in KINDS if there[kind]),
+        digest=digest,
+        records=held,
+        transcripts=told,
+        runs=tuple(_run_lines(settings)),
+    )
 
 
-def _settings(root: Path) -> dict[str, Any]:
+def _holding(root: Path, folders: Sequence[str]) -> tuple[str, ...]:
+    """Those of the folders that hold anything, each once."""
+    return tuple(f for f in dict.fromkeys(folders) if f and any(True for _ in held_in(root, f)))
+
+
+def _settings(files: WorkspaceFiles) -> dict[str, Any]:
     """The settings of the workspace; a file that cannot be read stands for itself, by its bytes."""
-    found: dict[str, Any] = {}
-    own = _read(root / SETTINGS_FILE)
-    if own is not None:
-        found = _toml(own, ())
-    project = _read(root / "pyproject.toml")
-    if project is not None and b"wayfare" in project:
-        found = {**_toml(project, ("tool", "wayfare")), **found}
+    found = {} if files.own is None else dict(_table(files.own))
+    project = files.pyproject
+    if project is not None and (project.error is not None or b"wayfare" in project.content):
+        table = _table(project)
+        found = {**(table if _UNREADABLE in table else inner(table)), **found}
     return found
 
 
-def _read(path: Path) -> bytes | None:
+def _table(file: FileText) -> Mapping[str, Any]:
     try:
-        return read_small(path, MOST_BYTES)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        return f"unreadable: {error}".encode()
+        return file.table()
+    except ConfigError as error:
+        held = f"unreadable: {error}".encode() if file.error is not None else file.content
+        return {_UNREADABLE: hashlib.sha256(held).hexdigest()}
 
 
-def _toml(text: bytes, keys: tuple[str, ...]) -> dict[str, Any]:
-    try:
-        value: Any = tomllib.loads(text.decode())
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError):
-        return {"unreadable": hashlib.sha256(text).hexdigest()}
-    for key in keys:
-        value = cast(Mapping[str, Any], value).get(key) if isinstance(value, Mapping) else None
-    return dict(cast(Mapping[str, Any], value)) if isinstance(value, Mapping) else {}
+def _server_words(servers: object) -> Iterator[str]:
+    """The words of the command lines of MCP servers."""
+    for _, server in _tables(servers):
+        yield from _hook_commands([server.get("command"), server.get("args")])
+
+
+def _run_lines(settings: Mapping[str, Any]) -> Iterator[str]:
+    """What is run, for a person to read."""
+    hooks: object = settings.get("hooks")
+    listed = cast("list[object]", hooks) if isinstance(hooks, list) else [hooks]
+    for hook in listed:
+        words = [*_hook_commands(hook)]
+        if words:
+            yield f"hook {' '.join(words)}"
+    for name, server in _tables(settings.get("mcp")):
+        words = [*_hook_commands([server.get("command"), server.get("args"), server.get("url")])]
+        yield f"MCP server {name}: {' '.join(words)}"
+
+
+def _tables(value: object) -> Iterator[tuple[str, Mapping[str, object]]]:
+    if isinstance(value, Mapping):
+        for name, one in cast("Mapping[str, object]", value).items():
+            if isinstance(one, Mapping):
+                yield name, cast("Mapping[str, object]", one)
 
 
 def _hook_commands(hooks: object) -> Iterable[str]:
@@ -136,8 +172,8 @@ def _hook_commands(hooks: object) -> Iterable[str]:
 
 
 def _named_files(hook_commands: Iterable[str], root: Path) -> Iterable[Path]:
-    """Files of the workspace that hook commands run: their text is what is trusted, too."""
-    # Read when there are hooks alone: every session looks whether its workspace is trusted.
+    """Files of the workspace that these commands run: their text is what is trusted, too."""
+    # Read when there are commands alone: every session looks whether its workspace is trusted.
     from wayfare.agent.shell.values import Unparsed
     from wayfare.agent.shell_commands import commands
 
@@ -147,12 +183,18 @@ def _named_files(hook_commands: Iterable[str], root: Path) -> Iterable[Path]:
             words = line.split()
         else:
             words = [word.text for command in found for word in command.words]
+        if line not in words:
+            words.append(line)  # an argument of a server may hold blanks
         for word in words:
             for variable in ("$WAYFARE_PROJECT_DIR/", "$CLAUDE_PROJECT_DIR/"):
                 word = word.removeprefix(variable)
             path = root / word
-            if path.is_file() and Path(os.path.realpath(path)).is_relative_to(root):
-                yield path
+            try:
+                inside = Path(os.path.realpath(path)).is_relative_to(root)
+                if inside and path.is_file():
+                    yield path
+            except (OSError, ValueError):
+                continue  # no name a file can have
 
 
 def _file_digest(path: Path) -> str:
@@ -163,14 +205,23 @@ def _file_digest(path: Path) -> str:
         return f"{path.name}: unreadable: {error}"
 
 
-def _holds(folder: Path) -> bool:
-    """Whether there is anything in it: a journal without records makes records, and a link to a
-    folder is as good as the folder."""
-    return any(
-        name not in _NOTHING or os.path.islink(os.path.join(at, name))
-        for at, folders, names in os.walk(folder)
-        for name in (*names, *(f for f in folders if os.path.islink(os.path.join(at, f))))
-    )
+def held_in(root: Path, folder: str) -> Iterator[str]:
+    """What somebody put under a folder of a workspace, as paths relative to that folder; none of it
+    is looked into.
+
+    A journal without records counts, as it makes records, and a link to a folder is as good as
+    the folder.
+    """
+    if "\0" in folder:
+        return
+    top = root / os.path.expanduser(folder)
+    for at, folders, names in os.walk(top):
+        folders.sort()
+        linked = [name for name in folders if os.path.islink(os.path.join(at, name))]
+        for name in sorted((*names, *linked)):
+            path = os.path.join(at, name)
+            if name not in _NOTHING or os.path.islink(path):
+                yield os.path.relpath(path, top)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,7 +21,7 @@ from wayfare.cli.screen.spans import Line, joined, one_line, wrapped
 from wayfare.cli.screen.terminal import shows_color
 from wayfare.cli.settings_files import Read, left_out_line, read_settings
 from wayfare.errors import ConfigError, WayfareError
-from wayfare.settings import Flag, project_file
+from wayfare.settings import Flag
 
 Result: TypeAlias = Literal["ok", "note", "bad"]
 
@@ -144,8 +144,7 @@ def _version(module: str) -> str:
 
 def _settings(read: Read) -> Check:
     files = [str(read.user)] if read.user.exists() else []
-    project = project_file(read.workspace)
-    files += [str(project)] if project is not None else []
+    files += [str(read.files.used.path)] if read.files.used is not None else []
     set_by = len([key for key in read.loaded.sources if key])
     differ = "1 setting differs" if set_by == 1 else f"{set_by} settings differ"
     text = f"{', '.join(files) or 'no settings file'}; {differ} from the defaults"

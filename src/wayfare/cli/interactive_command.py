@@ -13,7 +13,7 @@ from wayfare.cli.options import Options
 from wayfare.cli.printing import say, told, unread, write
 from wayfare.cli.screen.spans import Line, cut, joined, one_line
 from wayfare.cli.screen.terminal import is_dumb, shows_color, size
-from wayfare.cli.settings_files import Read, left_out_line, read_settings, trust
+from wayfare.cli.settings_files import Read, left_out_line, read_settings, trust_found
 from wayfare.errors import WayfareError, WriteFailed
 
 if TYPE_CHECKING:
@@ -66,8 +66,9 @@ def trusted(read: Read, root: Path, flags: list[Flag]) -> Read:
     sys.stderr.flush()
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         return read
+    assert read.brings is not None
     try:
-        trust(read.workspace)
+        trust_found(read.brings)
     except WriteFailed as error:
         say(str(error))
         return read

@@ -16,11 +16,12 @@ from wayfare.cli.settings_files import (
     is_trusted,
     own_workspace,
     read_settings,
-    trust,
+    trust_nothing,
 )
 from wayfare.clock import SystemClock
 from wayfare.errors import WriteFailed
 from wayfare.events import Event
+from wayfare.memory import project_memory
 from wayfare.session.memory_wanted import MemoryWanted, OpenMemory, memory_store
 
 _TOLD = frozenset(
@@ -54,8 +55,7 @@ def session_memories(read: Read) -> MemoryWanted | None:
     if not read.settings.memory.enabled or not read.trusted:
         return None
     wanted = wanted_of(read)
-    root = wanted.project.parent
-    if root != read.workspace and not _owned(root):
+    if not _owned(read):
         return None
     return MemoryWanted(
         project=wanted.project,
@@ -65,19 +65,23 @@ def session_memories(read: Read) -> MemoryWanted | None:
     )
 
 
-def _owned(root: Path) -> bool:
+def _owned(read: Read) -> bool:
     """Whether the project above the workspace is trusted; one that brings nothing along is noted
-    as the person's own, so that what appears there from now on is."""
-    if not root.is_dir():
+    as the person's own, so that what appears there from now on is.
+
+    The memory of a project stands at its root, wherever in it one works.
+    """
+    root = project_memory(read.workspace).parent
+    if root == read.workspace or not root.is_dir():
         return True
-    found = brought_along(root)
+    folder = read.settings.folders.memory
+    found = brought_along(root, memory=folder)
     if found is not None:
         return is_trusted(found) or "records" not in found.kinds
     try:
-        trust(root)
+        return trust_nothing(root, memory=folder)
     except WriteFailed:
         return True
-    return True
 
 
 def start_dream(read: Read) -> None:
@@ -110,7 +114,7 @@ async def opened(root: Path, *, user: bool) -> AsyncGenerator[OpenMemory]:
     if not user:
         # What the person writes into an empty workspace is the person's own.
         own_workspace(read)
-        _owned(wanted.project.parent)
+        _owned(read)
     memory = memory_store(
         folder,
         clock=SystemClock(),

@@ -5,6 +5,13 @@ environment variables `WAYFARE_…`, flags. Reading is plain and fast: no event 
 """
 
 from wayfare.settings.context_group import ContextSettings
+from wayfare.settings.files import (
+    FILE_NAME,
+    FileText,
+    WorkspaceFiles,
+    project_file,
+    user_file,
+)
 from wayfare.settings.groups import (
     FolderSettings,
     LimitSettings,
@@ -18,22 +25,14 @@ from wayfare.settings.groups import (
     TerminalSettings,
 )
 from wayfare.settings.keys import JOINED, Key, all_keys, nearest
-from wayfare.settings.loading import (
-    FILE_NAME,
-    Flag,
-    LeftOut,
-    Loaded,
-    Source,
-    load,
-    project_file,
-    user_file,
-)
+from wayfare.settings.loading import Flag, LeftOut, Loaded, Source, load
 from wayfare.settings.memory_group import MemorySettings
 
 __all__ = [
     "FILE_NAME",
     "JOINED",
     "ContextSettings",
+    "FileText",
     "Flag",
     "FolderSettings",
     "Key",
@@ -50,6 +49,7 @@ __all__ = [
     "ShellSettings",
     "Source",
     "TerminalSettings",
+    "WorkspaceFiles",
     "all_keys",
     "load",
     "nearest",

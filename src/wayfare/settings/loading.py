@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from wayfare.errors import ConfigError
+from wayfare.settings.files import FileText, WorkspaceFiles
 from wayfare.settings.groups import McpServer, Settings
 from wayfare.settings.keys import (
     JOINED,
@@ -25,12 +25,8 @@ from wayfare.settings.keys import (
     unknown,
 )
 from wayfare.settings.narrowing import narrows
-from wayfare.settings.plain_file import read_small
 from wayfare.settings.values import checked, read_text
 
-FILE_NAME = "wayfare.toml"
-MOST_BYTES = 1 << 20
-"""Of a settings file; a larger one was not written by a person."""
 Kind: TypeAlias = Literal["default", "user", "project", "environment", "flag"]
 
 
@@ -86,31 +82,10 @@ class Loaded:
         return (self.sources.get(key) or (DEFAULT,))[-1]
 
 
-def user_file() -> Path:
-    """The settings file of this person on this machine; it need not be there."""
-    import platformdirs
-
-    return Path(platformdirs.user_config_dir("wayfare")) / FILE_NAME
-
-
-def project_file(workspace: Path) -> Path | None:
-    """The settings file of a workspace: `wayfare.toml`, or else a `pyproject.toml` with a table
-    `[tool.wayfare]`; None when it has neither."""
-    own = workspace / FILE_NAME
-    if own.exists():
-        return own
-    project = workspace / "pyproject.toml"
-    try:
-        there = b"tool.wayfare" in read_small(project, MOST_BYTES)
-    except OSError:
-        return None
-    return project if there else None
-
-
 def load(
     *,
-    workspace: Path | None = None,
-    user: Path | None = None,
+    workspace: Path | WorkspaceFiles | None = None,
+    user: Path | FileText | None = None,
     environ: Mapping[str, str] | None = None,
     flags: Iterable[Flag] = (),
     trusted: bool = False,
@@ -118,8 +93,8 @@ def load(
     """Read all sources and put them together.
 
     Args:
-        workspace: Whose settings file is read; None: none.
-        user: The user's settings file; None: none.
+        workspace: Whose settings file is read, or its files as they were read; None: none.
+        user: The user's settings file, or what was read of it; None: none.
         environ: The environment; only names that begin with `WAYFARE_` are looked at.
         flags: What the command line sets.
         trusted: Whether the person trusts the workspace. If not, its settings only narrow.
@@ -129,14 +104,15 @@ def load(
             or its value is not valid (names what is).
     """
     merge = _Merge()
+    if isinstance(user, Path):
+        user = FileText.read(user)
     if user is not None:
-        merge.table(_read(user), Source(kind="user", place=str(user)))
-    project = project_file(workspace) if workspace is not None else None
-    if project is not None:
-        table = _read(project)
-        if project.name != FILE_NAME:
-            table = _inner(table)
-        merge.table(table, Source(kind="project", place=project.name), narrow=not trusted)
+        merge.table(user.table(), Source(kind="user", place=str(user.path)))
+    if isinstance(workspace, Path):
+        workspace = WorkspaceFiles.read(workspace)
+    if workspace is not None and workspace.used is not None:
+        source = Source(kind="project", place=workspace.used.path.name)
+        merge.table(workspace.table(), source, narrow=not trusted)
     for variable, text in sorted((environ or {}).items()):
         key = find_variable(variable) if variable.startswith(PREFIX) else None
         if key is not None:
@@ -147,25 +123,6 @@ def load(
         name = flag.key if flag.key.startswith("mcp.") else key.name
         merge.set(key, value, Source(kind="flag", place=flag.flag), name=name)
     return merge.loaded()
-
-
-def _read(file: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(read_small(file, MOST_BYTES).decode("utf-8"))
-    except FileNotFoundError:
-        return {}
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{file} is not UTF-8: {error.reason}", setting=str(file)) from error
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{file} is not TOML: {error}", setting=str(file)) from error
-    except OSError as error:
-        text = f"{file} cannot be read: {error.strerror}"
-        raise ConfigError(text, setting=str(file)) from error
-
-
-def _inner(table: Mapping[str, Any]) -> dict[str, Any]:
-    tool = as_table(table.get("tool")) or {}
-    return as_table(tool.get("wayfare")) or {}
 
 
 class _Merge:
