@@ -144,7 +144,7 @@ INPUT_WEIGHT: Final = 8.0
 """What a name in a call's input counts against one in any other text: the model wrote it itself."""
 _COUNT_POWER: Final = 0.3
 """How a name counts that one text holds several times: 10 times is 2 uses."""
-_KEPT: Final = 4_000
+_KEPT: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

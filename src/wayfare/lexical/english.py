@@ -130,7 +130,7 @@ def porter(word: str) -> str:
     return _final_e(_drop_suffix(_replace(_replace(word, _SECOND), _THIRD)))
 
 
-@lru_cache(maxsize=1 << 13)
+@lru_cache(maxsize=1 << 11)
 def stem(word: str) -> str:
     """What the forms of one lower-case ASCII word have in common: `went` and `going` give `go`."""
     return porter(IRREGULAR.get(word, word))

@@ -102,7 +102,7 @@ def share_of_word(token: str) -> float:
     return 0.5 if _UNSPACED_START.match(token) else 1.0
 
 
-@lru_cache(maxsize=1 << 12)
+@lru_cache(maxsize=1 << 11)
 def _word_tokens(chunk: str) -> tuple[str, ...]:
     """Tokens of one run of letters, digits and inner connectors."""
     if chunk.isalpha() and (chunk.islower() or chunk[1:].islower() or chunk.isupper()):
@@ -167,7 +167,7 @@ def _sharp_tokens(chunk: str) -> tuple[str, ...]:
     return (chunk.lower(),)
 
 
-_run_tokens = lru_cache(maxsize=1 << 12)(_pairs)
+_run_tokens = lru_cache(maxsize=1 << 11)(_pairs)
 _SPLIT: Mapping[str, Callable[[str], tuple[str, ...]]] = {
     "run": _run_tokens,
     "word": _word_tokens,

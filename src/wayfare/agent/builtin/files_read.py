@@ -9,6 +9,9 @@ from pathlib import Path
 
 from wayfare.agent.ports import Sight
 
+FILES_KEPT = 1_000
+"""Files of longer ago count as not read: the model is told to look at one again before it changes
+it. So many are 300 kB."""
 _PAGES_KEPT = 2_000
 
 
@@ -31,7 +34,8 @@ class _Shown:
 class FilesRead:
     """The session's memory of files read; `context.kept.of(FilesRead)`.
 
-    A file counts as read once any page of it was shown, for as long as the process lives.
+    A file counts as read once any page of it was shown, for as long as the process lives and it
+    is among the last `FILES_KEPT`.
     """
 
     def __init__(self) -> None:
@@ -41,7 +45,10 @@ class FilesRead:
     def note(self, place: Path, stat: os.stat_result, content: bytes | None = None) -> None:
         """Remember a file as it is now; `content` is all of it, or None for a huge file."""
         hashed = "" if content is None else digest(content)
+        self._seen.pop(str(place), None)
         self._seen[str(place)] = Seen(mtime_ns=stat.st_mtime_ns, size=stat.st_size, digest=hashed)
+        if len(self._seen) > FILES_KEPT:
+            del self._seen[next(iter(self._seen))]
 
     def was_read(self, place: Path) -> bool:
         """Whether the model saw the file at all."""

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.unit.agent.builtin.workbench import Workbench
 
 from wayfare.agent.builtin.changing import changed
+from wayfare.agent.builtin.files_read import FILES_KEPT, FilesRead
 from wayfare.agent.builtin.text_file import decoded
 from wayfare.agent.builtin.writing import replace_file
 from wayfare.clock import MovableClock
@@ -40,6 +41,17 @@ async def test_a_file_must_be_read_before_it_is_replaced_or_edited(bench: Workbe
     edit = await bench.call("edit_file", path="a.txt", old_string="new", new_string="newer")
     assert not edit.is_error, "what one wrote oneself is known"
     assert place.read_text() == "newer\n"
+
+
+def test_of_very_many_files_the_latest_are_known(tmp_path: Path) -> None:
+    files, found = FilesRead(), tmp_path.stat()
+    for number in range(FILES_KEPT):
+        files.note(tmp_path / str(number), found)
+    files.note(tmp_path / "0", found)
+    files.note(tmp_path / "one more", found)
+    assert files.was_read(tmp_path / "0"), "it was looked at again"
+    assert not files.was_read(tmp_path / "1")
+    assert files.was_read(tmp_path / "2")
 
 
 async def test_what_somebody_else_changed_must_be_read_again(bench: Workbench) -> None:
