@@ -18,6 +18,8 @@ _COMMANDS: Final = 20
 _LINES: Final = 40
 _STANDS: Final = "- stands: "
 _WAS: Final = "- cured: "
+_ERRORS_SHARES: Final = 3
+"""Errors may take so many times the budget of a section when no more of them are known cured."""
 
 
 def seeded(
@@ -29,9 +31,10 @@ def seeded(
     for heading, lines in _known(ledger).items():
         fresh = scrub("\n".join(lines))[0]
         text = joined((_still_true(made.get(heading, ""), fresh), fresh))
-        if heading != ERRORS:
-            text = within(text, count, share, newest_last=True)
-        made[heading] = text
+        if heading == ERRORS:
+            made[heading] = _errors_within(text, count, share)
+        else:
+            made[heading] = within(text, count, share, newest_last=True)
     if not made.get("Task specification", "").strip():
         words = scrub("\n".join(_quoted(said) for said in ledger.requests.values()))[0]
         made["Task specification"] = within(words, count, share, newest_last=True)
@@ -64,6 +67,24 @@ def _still_true(old: str, fresh: str) -> str:
             line = _WAS + line.removeprefix(_STANDS)
         lines.append(line)
     return "\n".join(lines)
+
+
+def _errors_within(text: str, count: Callable[[str], int], most_tokens: int) -> str:
+    """Errors within the budget of a section: those known to be cured leave, the oldest first, and
+    are found in the log by the entry they name. What stands, and what a model or a person wrote,
+    stays until it alone takes several times the budget."""
+    lines = dict(enumerate(text.splitlines()))
+    sizes = {at: count(line) + 1 for at, line in lines.items()}
+    total = sum(sizes.values())
+    cured = [at for at, line in lines.items() if line.startswith(_WAS)]
+    others = [at for at in lines if at not in set(cured)]
+    for leaving, most in ((cured, most_tokens), (others, _ERRORS_SHARES * most_tokens)):
+        for at in leaving:
+            if total <= most:
+                break
+            total -= sizes[at]
+            del lines[at]
+    return "\n".join(lines.values())
 
 
 def _known(ledger: Ledger) -> dict[str, list[str]]:

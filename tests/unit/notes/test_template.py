@@ -91,6 +91,35 @@ def test_code_alone_keeps_errors_results_and_worklog_current() -> None:
     assert second["Worklog"].count("Fix the build") == 1
 
 
+def test_errors_known_cured_leave_first_and_their_section_stays_bounded() -> None:
+    sections: dict[str, str] = {ERRORS: "- written by hand: never touch the lock"}
+    made = Ledger()
+    for number in range(1, 2_000, 2):
+        tried = call("bash", {"command": f"make {number}"}, id=f"c{number}")
+        failed = result(f"c{number}", f"E{number}: no rule\nexit code: 2", is_error=True)
+        made.add(Entered(id=number, time=0.0, message=assistant("", tried)))
+        made.add(Entered(id=number + 1, time=0.0, message=results(failed)))
+        if number % 99 == 0:
+            sections = seeded(sections, made, count=words, most_tokens=9_000)
+    sections = seeded(sections, made, count=words, most_tokens=9_000)
+    lines = sections[ERRORS].splitlines()
+    assert words(sections[ERRORS]) <= 1_000
+    assert lines[0] == "- written by hand: never touch the lock"
+    stand = [line for line in lines if line.startswith("- stands: ")]
+    assert len(stand) == len(made.errors), "what stands is not what leaves"
+    cured = [line for line in lines if line.startswith("- cured: ")]
+    assert cured, "the latest stay while there is room"
+    assert cured == sorted(cured, key=lambda line: int(line.rpartition("#")[2].rstrip(")")))
+
+
+@given(st.lists(st.text(min_size=1, max_size=300), max_size=60))
+def test_errors_that_nobody_knows_cured_are_bounded_too(written: list[str]) -> None:
+    sections = {ERRORS: "\n".join(written)}
+    for _ in range(3):
+        sections = seeded(sections, Ledger(), count=len, most_tokens=900)
+        assert len(sections[ERRORS]) <= 3 * 100
+
+
 def test_last_work_is_one_line() -> None:
     text = last_work(ledger(failed=True))
     assert "\n" not in text
