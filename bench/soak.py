@@ -28,7 +28,7 @@ import anyio
 from bench.synthetic import NOUNS, VERBS
 from wayfare import Session
 from wayfare.agent.limits import Limits
-from wayfare.cli.heap import hold_to_one_heap
+from wayfare.cli.heap import giving_back, hold_to_one_heap
 from wayfare.context.summary_request import prompt_text as context_prompt
 from wayfare.events import Event
 from wayfare.memory.side_query import prompt_text as memory_prompt
@@ -278,7 +278,7 @@ async def soak(root: Path, steps: int) -> Soaked:
         "mode": "full",
         "memory": MemoryWanted(project=root / ".memory"),
         "limits": Limits(repeats_told=1_000, repeats_ended=10_000),
-        "watch": watched,
+        "watch": giving_back(watched),
     }
     soaked.began_handles = _handles()
     soaked.in_memory = root.is_relative_to("/dev/shm")

@@ -6,6 +6,8 @@ import ctypes
 import sys
 from typing import Final
 
+from wayfare.events import Event, Watched
+
 _MMAP_THRESHOLD: Final = -3
 _ARENA_MAX: Final = -8
 """Names of settings in glibc's `malloc.h`."""
@@ -13,6 +15,8 @@ _ARENA_MAX: Final = -8
 _LARGE_BYTES: Final = 128 * 1024
 """What is larger gets pages of its own and gives them back when it goes: glibc's own default, which
 it raises by itself, up to 32 MiB, as soon as one such piece was freed."""
+_LETS_GO: Final = frozenset({"compaction.done", "turn.ended"})
+"""After these much was freed that nothing will take soon."""
 
 
 def hold_to_one_heap() -> bool:
@@ -26,10 +30,33 @@ def hold_to_one_heap() -> bool:
     Returns:
         Whether the allocator was told; False where there is another one.
     """
+    libc = _glibc()
+    if libc is None:
+        return False
+    one = bool(libc.mallopt(_ARENA_MAX, 1))
+    return bool(libc.mallopt(_MMAP_THRESHOLD, _LARGE_BYTES)) and one
+
+
+def giving_back(watch: Watched) -> Watched:
+    """Tells `watch`, and gives the pages that are free in the middle of the heap back to the system
+    after each compaction and turn: a few milliseconds, where the allocator can be told."""
+    libc = _glibc()
+    if libc is None:
+        return watch
+
+    def told(event: Event) -> None:
+        watch(event)
+        if event.name in _LETS_GO:
+            libc.malloc_trim(0)
+
+    return told
+
+
+def _glibc() -> ctypes.CDLL | None:
     if not sys.platform.startswith("linux"):
-        return False
+        return None
     try:
-        mallopt = ctypes.CDLL(None).mallopt
+        libc = ctypes.CDLL(None)
+        return libc if libc.mallopt and libc.malloc_trim else None
     except (OSError, AttributeError):
-        return False
-    return bool(mallopt(_ARENA_MAX, 1)) and bool(mallopt(_MMAP_THRESHOLD, _LARGE_BYTES))
+        return None

@@ -12,6 +12,7 @@ from wayfare.agent.consent import Ask
 from wayfare.agent.hooks import Hook, parse_hooks
 from wayfare.agent.limits import Limits
 from wayfare.agent.policy import Mode, Policy, Rule, Source, parse_rule
+from wayfare.cli.heap import giving_back
 from wayfare.cli.settings_files import Read
 from wayfare.clock import SystemClock
 from wayfare.context.budget import Budget
@@ -172,7 +173,7 @@ async def session_options(
         "prompt_sections": (settings.prompt.extra,) if settings.prompt.extra else (),
         "places": places_of(read),
         "memory": session_memories(read),
-        "watch": watch,
+        "watch": giving_back(watch),
     }
 
 
