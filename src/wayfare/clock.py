@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import os
 import time
+from datetime import UTC, datetime, tzinfo
 from typing import Protocol
+
+
+def moment(seconds: float, form: str = "%Y-%m-%d %H:%M", *, zone: tzinfo | None = UTC) -> str:
+    """A time for people, in `zone` (None: the machine's own); what a file says may be no time."""
+    try:
+        return datetime.fromtimestamp(seconds, UTC).astimezone(zone).strftime(form)
+    except (ValueError, OverflowError, OSError):
+        return "at no known time"
 
 
 class Clock(Protocol):

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Final
 
 import msgspec
+
+UNREADABLE: Final = (msgspec.DecodeError, RecursionError)
+"""What a decoder raises for bytes that are not what it reads: no JSON, other values than expected, or
+values within values until the stack ends."""
 
 _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder()
@@ -28,5 +32,9 @@ def loads(content: bytes | str) -> Any:
     """
     try:
         return _decoder.decode(content)
-    except msgspec.DecodeError:
+    except UNREADABLE:
+        pass
+    try:
         return json.loads(content)
+    except RecursionError as error:
+        raise ValueError("values within values, too deep to be read") from error

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, cast
 
+from wayfare import json_text
 from wayfare.agent.hook_command import CommandFailed, Finished
 
 Permission: TypeAlias = Literal["allow", "ask", "deny"]
@@ -75,7 +75,7 @@ def read_output(finished: Finished, event: str) -> HookOutcome:
     text = finished.stdout.strip()
     if text.startswith("{"):
         try:
-            value = json.loads(text)
+            value = json_text.loads(text)
         except ValueError as error:
             raise CommandFailed(f"its output is no JSON: {error}") from error
         return read_reply(value, event)

@@ -14,7 +14,7 @@ from wayfare.backends.durable import (
     in_thread,
     write_whole,
 )
-from wayfare.backends.names import TWIN_NAMES, hash_endings, safe_name, split_name
+from wayfare.backends.names import TWIN_NAMES, hash_endings, is_path, safe_name, split_name
 from wayfare.backends.os_disk import OsDisk
 from wayfare.backends.store_folder import StoreFolder, check_inside
 from wayfare.clock import Clock, SystemClock
@@ -170,7 +170,7 @@ class FileBlobs:
 
     def _path_of(self, ref: Ref) -> Path:
         """The local path of an address that stands, links followed, inside one of the roots."""
-        if ref.first is not None or not ref.path or "\0" in ref.path:
+        if ref.first is not None or not is_path(ref.path):
             raise NotFound(f"{ref} is not the address of a blob", ref=str(ref))
         path = self._workspace / ref.path
         if ".." not in path.parts:

@@ -47,6 +47,7 @@ class FileDocs:
             another only by case; that lists the folder, which a caller with ten thousand texts who
             looks after it himself can leave out.
         gitignore_in: A folder on the way that gets a `.gitignore` of `*` when it is first made.
+        most_bytes: A larger text is neither read nor replaced: it was not written here. None: any.
     """
 
     def __init__(
@@ -63,9 +64,11 @@ class FileDocs:
         sync_interval_seconds: float = 1.0,
         check_twins: bool = True,
         gitignore_in: Path | None = None,
+        most_bytes: int | None = None,
         clock: Clock | None = None,
     ) -> None:
         self.folder = folder
+        self._most_bytes = most_bytes
         self._check_twins = check_twins
         self._suffix = suffix
         self._excluded = {folded(name) for name in exclude}
@@ -166,6 +169,10 @@ class FileDocs:
         found = self._disk.stat(path)
         if found is None or found.kind != "file":
             return None
+        if self._most_bytes is not None and found.size > self._most_bytes:
+            raise OSError(
+                f"it has {found.size:,} bytes, more than the {self._most_bytes:,} allowed"
+            )
         with suppress(FileNotFoundError):  # gone between the look and the read
             return self._disk.read(path)
         return None

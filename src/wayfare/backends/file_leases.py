@@ -20,6 +20,7 @@ from wayfare.backends.os_disk import OsDisk
 from wayfare.backends.process import ProcessMark, is_gone, this_process
 from wayfare.backends.store_folder import StoreFolder
 from wayfare.clock import Clock, SystemClock
+from wayfare.json_text import UNREADABLE
 from wayfare.store import Leases
 from wayfare.store.ref import digest
 
@@ -183,7 +184,7 @@ class FileLeases:
         found = self._disk.stat(path)
         if found is None or found.kind != "file":
             return None
-        with suppress(FileNotFoundError, msgspec.DecodeError):
+        with suppress(FileNotFoundError, *UNREADABLE):
             return msgspec.json.decode(self._disk.read(path, 0, 65_536), type=_Lease)
         return None
 

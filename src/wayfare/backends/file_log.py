@@ -26,6 +26,7 @@ from wayfare.backends.process import read_note, this_process
 from wayfare.backends.store_folder import StoreFolder
 from wayfare.clock import Clock, SystemClock
 from wayfare.errors import LeaseHeld, WriteFailed
+from wayfare.json_text import UNREADABLE
 from wayfare.store import Line, Log, Opened
 
 _LONG_READ_BYTES = 1_048_576
@@ -36,7 +37,7 @@ def is_json_line(line: bytes) -> bool:
     """Whether a line is one whole JSON value, as a power cut in the middle of a write may deny."""
     try:
         msgspec.json.decode(line)
-    except msgspec.DecodeError:
+    except UNREADABLE:
         return False
     return True
 

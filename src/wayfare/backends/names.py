@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
@@ -21,6 +22,14 @@ def split_name(name: str, *, default_suffix: str = ".bin") -> tuple[str, str]:
     if found is None:
         return name, default_suffix
     return name[: found.start()], found[0].lower()
+
+
+def is_path(text: str) -> bool:
+    """Whether a text can be the path of a file at all."""
+    try:
+        return bool(text) and b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
 
 
 def safe_name(name: str, *, max_bytes: int = 100, fallback: str = "blob") -> str:

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import msgspec
 
+from wayfare.json_text import UNREADABLE
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessMark:
@@ -46,7 +48,7 @@ def read_note(note: bytes) -> tuple[str, str]:
         mark = ProcessMark(pid=int(told["pid"] or 0), host=str(told["host"]))
         since = datetime.fromtimestamp(float(told["since"] or ""), UTC)
         return str(mark), since.strftime(" since %Y-%m-%d %H:%M:%S UTC")
-    except (KeyError, ValueError, TypeError, OverflowError, OSError, msgspec.DecodeError):
+    except (KeyError, ValueError, TypeError, OverflowError, OSError, *UNREADABLE):
         return "another process", ""
 
 

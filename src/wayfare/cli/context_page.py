@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any, Final
 
 from wayfare.cli.printing import counted, plain
+from wayfare.clock import moment
 from wayfare.transcript import EditEntry
 
 _TITLES: Final = {"tool": "tool results", "summary": "digests and markers"}
@@ -165,4 +165,4 @@ def _cut(text: str, columns: int | None) -> str:
 
 
 def _when(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
+    return moment(seconds)

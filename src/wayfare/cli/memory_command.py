@@ -9,7 +9,6 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ import typer
 from wayfare.cli.memory_opening import opened
 from wayfare.cli.printing import columns, counted, plain, put, put_exact, put_json, say
 from wayfare.cli.screen.spans import cut
+from wayfare.clock import moment
 from wayfare.errors import NotFound
 from wayfare.memory import (
     Candidate,
@@ -351,7 +351,7 @@ def _put_happenings(found: Sequence[Happening], *, json: bool) -> None:
     if json:
         return put_json([asdict(one) for one in found])
     for one in found:
-        when = datetime.fromtimestamp(one.at).astimezone().strftime("%Y-%m-%d %H:%M")
+        when = moment(one.at, zone=None)
         what = f"{one.what}{' (taken back)' if one.taken_back else ''}"
         facts = [one.detail or one.reason, one.session and f"session {one.session}", one.tx]
         rest = "; ".join(fact for fact in facts if fact)

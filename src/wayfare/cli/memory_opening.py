@@ -85,8 +85,11 @@ def _owned(read: Read) -> bool:
 
 
 def start_dream(read: Read) -> None:
-    """Start upkeep as a process that outlives this one; its gates are asked there."""
-    command = [sys.executable, "-m", "wayfare", "memory", "dream", "--detached"]
+    """Start upkeep as a process that outlives this one; its gates are asked there.
+
+    Without `-P`, Python would look for modules in the current folder first, which is a stranger's.
+    """
+    command = [sys.executable, "-P", "-m", "wayfare", "memory", "dream", "--detached"]
     command += ["-C", str(read.workspace)]
     if read.settings.model.name:
         command += ["--model", read.settings.model.name]

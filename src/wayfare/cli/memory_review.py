@@ -12,6 +12,7 @@ import typer
 from wayfare.cli.memory_opening import opened, tell
 from wayfare.cli.printing import counted, plain, put, put_json, say
 from wayfare.errors import NotFound
+from wayfare.json_text import UNREADABLE
 from wayfare.memory import MemoryStore, Waiting, apply_plan, approve, decline, waiting
 from wayfare.memory.consolidate import WaitingPlan
 from wayfare.session import run_sync
@@ -99,7 +100,7 @@ async def _plans(store: MemoryStore) -> list[tuple[str, WaitingPlan]]:
         content = await store.storage.inbox.read(name)
         try:
             plan = msgspec.json.decode(content or b"", type=WaitingPlan)
-        except (msgspec.DecodeError, msgspec.ValidationError):
+        except UNREADABLE:
             continue
         if plan.kind == "plan":
             found.append((name, plan))

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-import json
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import typer
@@ -20,10 +24,23 @@ from wayfare.memory.importing import (
     import_found,
 )
 from wayfare.session import run_sync
+from wayfare.settings.plain_file import read_plain, read_small
 
 _KINDS = ("memory", "export", "bullets", "mem0", "basic-memory")
 _LARGEST_BYTES = 20_000_000
 """A larger file is no memory of anybody's."""
+_ARCHIVES = (
+    b"PK\x03\x04",
+    b"\x1f\x8b",
+    b"BZh",
+    b"\xfd7zXZ\x00",
+    b"7z\xbc\xaf",
+    b"\x28\xb5\x2f\xfd",
+)
+"""How archives and packed files begin: none is unpacked here, where its paths would have to be
+trusted."""
+_TAR = b"ustar"
+_TAR_AT = 257
 
 
 def import_from(root: Path, path: Path, *, kind: str, user: bool) -> int:
@@ -82,9 +99,9 @@ def export(root: Path, to: Path | None, *, user: bool) -> None:
 
 def _guessed(path: Path) -> str:
     if path.is_dir():
-        files = list(path.rglob("*.md"))[:50]
-        notes = sum(b"permalink:" in file.read_bytes()[:2_000] for file in files)
-        return "basic-memory" if notes * 2 > len(files) else "memory"
+        found = [*islice(_plain_files(path, deep=True), 50)]
+        notes = sum(b"permalink:" in read_plain(file, 2_000) for file in found)
+        return "basic-memory" if notes * 2 > len(found) else "memory"
     if path.suffix == ".json":
         return "mem0"
     return "export" if is_export(_text(path)) else "bullets"
@@ -100,13 +117,38 @@ def _read(path: Path, kind: str) -> Found:
             return from_markdown(path.name, _text(path))
         if not path.is_dir():
             raise ConfigError(f"{path} is no folder", setting="path", value=str(path))
-        if kind == "memory":
-            return from_memory_folder({p.name: _content(p) for p in sorted(path.glob("*.md"))})
-        files = {p.relative_to(path).as_posix(): _content(p) for p in sorted(path.rglob("*.md"))}
-        return from_basic_memory(files)
-    except (json.JSONDecodeError, ValueError) as error:
+        deep = kind == "basic-memory"
+        files = {p.relative_to(path).as_posix(): _content(p) for p in _plain_files(path, deep=deep)}
+        found = from_basic_memory(files) if deep else from_memory_folder(files)
+        return replace(found, skipped=(*_left_out(path, deep=deep), *found.skipped))
+    except (ValueError, RecursionError) as error:
         text = f"{path} is no {kind} export: {error}"
         raise ConfigError(text, setting="path", value=str(path)) from error
+
+
+def _markdown_files(folder: Path, *, deep: bool) -> Iterator[Path]:
+    """Whatever bears a Markdown name in a folder, and with `deep` in those below; no folder that is
+    a link is gone into."""
+    for at, folders, names in os.walk(folder):
+        folders.sort()
+        yield from (Path(at, name) for name in sorted(names) if name.endswith(".md"))
+        if not deep:
+            return
+
+
+def _plain_files(folder: Path, *, deep: bool) -> Iterator[Path]:
+    """Those of them that are files themselves: a link could fetch any text of this machine into
+    the memory, and a pipe would be waited for."""
+    for path in _markdown_files(folder, deep=deep):
+        if stat.S_ISREG(path.lstat().st_mode):
+            yield path
+
+
+def _left_out(folder: Path, *, deep: bool) -> Iterator[tuple[str, str]]:
+    for path in _markdown_files(folder, deep=deep):
+        if not stat.S_ISREG(mode := path.lstat().st_mode):
+            what = "a link" if stat.S_ISLNK(mode) else "no plain file"
+            yield path.relative_to(folder).as_posix(), f"it is {what}"
 
 
 def _text(path: Path) -> str:
@@ -114,8 +156,12 @@ def _text(path: Path) -> str:
 
 
 def _content(path: Path) -> bytes:
-    size = path.stat().st_size
-    if size > _LARGEST_BYTES:
-        text = f"{path} has {size:,} bytes, more than the {_LARGEST_BYTES:,} that are read"
+    try:
+        content = read_small(path, _LARGEST_BYTES)
+    except OSError as error:
+        text = f"{path} cannot be read: {error.strerror}"
+        raise ConfigError(text, setting="path", value=str(path)) from error
+    if content.startswith(_ARCHIVES) or content[_TAR_AT : _TAR_AT + len(_TAR)] == _TAR:
+        text = f"{path} is an archive; unpack it and name the folder"
         raise ConfigError(text, setting="path", value=str(path))
-    return path.read_bytes()
+    return content

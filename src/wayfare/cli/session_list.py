@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from wayfare import json_text
 from wayfare.cli.printing import plain, short
 from wayfare.cli.screen.spans import cut, one_line
+from wayfare.clock import moment
 from wayfare.messages import Origin
 from wayfare.session import Places, session_names
 from wayfare.settings.keys import as_table
@@ -23,7 +24,7 @@ _HEAD_BYTES: Final = 1 << 18
 """The first words of a session stand in its first lines."""
 _OTHER: Final = b'\n{"kind":'
 """How entries begin that are no messages."""
-_USAGE: Final = re.compile(rb'"usage":\[(\d+),(\d+),(\d+),(\d+)\]\}\n')
+_USAGE: Final = re.compile(rb'"usage":\[(\d{1,18}),(\d{1,18}),(\d{1,18}),(\d{1,18})\]\}\n')
 _MODEL: Final = re.compile(rb'"name":"model","detail":\{"model":("(?:[^"\\]|\\.)*")')
 _TURN: Final = re.compile(rb'"name":"turn","detail":\{"ended":"(\w+)"')
 
@@ -45,22 +46,33 @@ class Listed:
 
 
 def listed(places: Places, name: str) -> Listed:
-    """What the list says of a session, read from its log without opening it."""
+    """What the list says of a session, read from its log without opening it; of a log that cannot
+    be read only its name."""
     log = places.log(name)
-    content = log.read_bytes()
+    content, time = b"", 0.0
+    with suppress(OSError):
+        content, time = log.read_bytes(), log.stat().st_mtime
     usages = _USAGE.findall(content)
-    models = _MODEL.findall(content)
     turns = _TURN.findall(content)
     return Listed(
         session=name,
-        time=log.stat().st_mtime,
+        time=time,
         first_words=_first_words(content[:_HEAD_BYTES]),
         messages=content.count(b"\n") - content.count(_OTHER) - content.startswith(_OTHER[1:]),
         bytes=len(content),
         context_tokens=sum(map(int, usages[-1])) if usages else 0,
-        model=str(json_text.loads(models[-1])) if models else "",
+        model=_last_model(content),
         ended=turns[-1].decode() if turns else "",
     )
+
+
+def _last_model(content: bytes) -> str:
+    """The model that answered last, as the log says; empty where that is no text."""
+    models = _MODEL.findall(content)
+    try:
+        return str(json_text.loads(models[-1])) if models else ""
+    except ValueError:
+        return ""
 
 
 def named_session(places: Places, wanted: str) -> str:
@@ -110,7 +122,7 @@ def lines(found: list[Listed], width: int | None) -> list[str]:
     """The list; `width` is the terminal's, None: nothing is cut."""
     rows: list[str] = []
     for one in found:
-        when = datetime.fromtimestamp(one.time).astimezone().strftime("%Y-%m-%d %H:%M")
+        when = moment(one.time, zone=None)
         size = f"{short(one.context_tokens)} tokens" if one.context_tokens else short(one.bytes)
         facts = [f"{one.messages} msgs", size, one.model]
         if one.ended not in ("", "done"):
@@ -127,8 +139,8 @@ def lines(found: list[Listed], width: int | None) -> list[str]:
 async def note_model(session: Session) -> None:
     """Note in the log which model answers, where it is another than the last one noted."""
     log = session.places.log(session.name)
-    known: list[bytes] = []
+    known = ""
     if session.how == "resumed" and log.is_file():
-        known = _MODEL.findall(log.read_bytes())
-    if not known or json_text.loads(known[-1]) != session.model.name:
+        known = _last_model(log.read_bytes())
+    if known != session.model.name:
         await session.governor.transcript.mark("model", {"model": session.model.name})

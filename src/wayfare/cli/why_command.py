@@ -6,13 +6,13 @@ import sys
 import textwrap
 from collections import Counter
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 from wayfare.cli.addresses import Losses, opened, workspace_address
 from wayfare.cli.printing import columns, counted, plain, put, say
 from wayfare.cli.story import Happened, Story, holders, story
+from wayfare.clock import moment
 from wayfare.context.tool_use import tool_use
 from wayfare.context.view import Slot
 from wayfare.errors import NotFound
@@ -217,7 +217,7 @@ def _name(transcript: Transcript, entry: Entry) -> str:
 
 
 def _when(entry: Entry) -> str:
-    return datetime.fromtimestamp(entry.time, UTC).strftime("%Y-%m-%d %H:%M:%S")
+    return moment(entry.time, "%Y-%m-%d %H:%M:%S")
 
 
 def _wrapped(line: str, width: int | None) -> str:

@@ -14,6 +14,7 @@ import msgspec
 
 from wayfare.errors import LeaseHeld, ModelError, NotFound, RecordConflict
 from wayfare.events import Event, Watch, ignore
+from wayfare.json_text import UNREADABLE
 from wayfare.memory.candidate import Actor, Candidate
 from wayfare.memory.folder import read_file
 from wayfare.memory.gate import GateContext
@@ -160,7 +161,7 @@ async def apply_plan(store: MemoryStore, id: str, *, watch: Watch = ignore) -> C
         raise NotFound(f"there is no plan {id!r} in the inbox", ref=id)
     try:
         waiting = msgspec.json.decode(content, type=WaitingPlan)
-    except (msgspec.DecodeError, msgspec.ValidationError) as error:
+    except UNREADABLE as error:
         raise NotFound(f"{id!r} is no plan: {error}", ref=id) from error
     await store.refresh()
     work = _Consolidation(store, None, "user", False, watch)

@@ -14,9 +14,10 @@ from typing import TypeAlias
 import anyio
 import msgspec
 
-from wayfare.clock import Clock
+from wayfare.clock import Clock, moment
 from wayfare.errors import LeaseHeld, StoreError
 from wayfare.events import Event, Watch, ignore
+from wayfare.json_text import UNREADABLE
 from wayfare.memory.consolidate import Consolidated, consolidate
 from wayfare.memory.extract import Extracted
 from wayfare.memory.folder import read_file
@@ -189,7 +190,7 @@ async def read_dream(state: Docs) -> DreamState:
 async def _begin(store: MemoryStore, watch: Watch) -> None:
     state = await read_dream(store.storage.state)
     if state.running:
-        began = datetime.fromtimestamp(state.began, UTC).strftime("%Y-%m-%d %H:%M UTC")
+        began = moment(state.began, "%Y-%m-%d %H:%M UTC")
         watch(
             Event(
                 name="memory.dream_stale",
@@ -261,5 +262,5 @@ async def _change(state: Docs, change: Callable[[DreamState], DreamState]) -> No
 def _decoded(content: bytes) -> DreamState:
     try:
         return msgspec.json.decode(content, type=DreamState)
-    except (msgspec.DecodeError, msgspec.ValidationError):
+    except UNREADABLE:
         return DreamState()

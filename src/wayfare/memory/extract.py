@@ -16,6 +16,7 @@ import msgspec
 from wayfare.errors import ModelError, StoreError
 from wayfare.events import Event, Watch, ignore
 from wayfare.formats.json_reply import reply_objects, without_surrogates
+from wayfare.json_text import UNREADABLE
 from wayfare.memory.batches import Batch, plan_batches
 from wayfare.memory.candidate import Candidate, Verdict
 from wayfare.memory.journal import Source
@@ -319,7 +320,7 @@ async def _cursors(state: Docs) -> tuple[dict[str, Cursor], str | None]:
         return {}, None
     try:
         return msgspec.json.decode(content, type=dict[str, Cursor]), digest(content)
-    except (msgspec.DecodeError, msgspec.ValidationError):
+    except UNREADABLE:
         return {}, digest(content)
 
 

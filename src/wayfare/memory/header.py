@@ -5,7 +5,6 @@ A header YAML cannot read is read line by line; nothing here fails and nothing c
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from contextlib import suppress
@@ -14,6 +13,7 @@ from typing import Any, cast
 
 import yaml
 
+from wayfare import json_text
 from wayfare.formats.json_reply import without_surrogates
 
 HEADER_CHARS = 65_536
@@ -289,7 +289,7 @@ def _bare(value: str) -> str:
     if len(bare) >= 2 and bare[0] == bare[-1] and bare[0] in "\"'":
         if bare[0] == '"':
             with suppress(ValueError):
-                return without_surrogates(str(json.loads(bare)))
+                return without_surrogates(str(json_text.loads(bare)))
         inner = bare[1:-1]
         if bare[0] not in inner:
             return inner

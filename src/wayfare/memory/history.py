@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import msgspec
 
 from wayfare.errors import ConfigError, NotFound, RecordConflict, RecordError
+from wayfare.json_text import UNREADABLE
 from wayfare.memory.candidate import Actor
 from wayfare.memory.folder import read_file
 from wayfare.memory.journal import (
@@ -244,7 +245,7 @@ def _mentions(plan: bytes, file: str) -> bool:
     """Whether a waiting plan may quote a record; one that cannot be read may."""
     try:
         return file in msgspec.json.decode(plan, type=_PlanHashes).hashes
-    except (msgspec.DecodeError, msgspec.ValidationError):
+    except UNREADABLE:
         return True
 
 
@@ -263,7 +264,7 @@ class _Redaction:
         """The line without the texts; None when it keeps what it has."""
         try:
             line = msgspec.json.decode(content, type=JournalLine)
-        except (msgspec.DecodeError, msgspec.ValidationError):
+        except UNREADABLE:
             return None
         if line.redacted or not (line.before or line.after or line.description):
             return None

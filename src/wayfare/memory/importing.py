@@ -306,11 +306,14 @@ def _observed(body: str) -> str:
 def distinct(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """The candidates under names that no two of them share, so that none replaces another."""
     taken: set[str] = set()
+    numbers: dict[str, int] = {}
     named: list[Candidate] = []
     for candidate in candidates:
-        name, number = candidate.name, 2
+        name, key = candidate.name, name_key(candidate.name)
         while name_key(name) in taken:
-            name, number = f"{candidate.name} {number}", number + 1
+            # Where the last of the same name ended: a stranger's file may hold ten thousand.
+            number = numbers[key] = numbers.get(key, 1) + 1
+            name = f"{candidate.name} {number}"
         taken.add(name_key(name))
         named.append(candidate if name == candidate.name else replace(candidate, name=name))
     return tuple(named)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from wayfare.errors import NotFound
+from wayfare.json_text import UNREADABLE
 from wayfare.memory.record import INDEX_FILE
 from wayfare.store import Log
 from wayfare.store.ref import digest
@@ -123,7 +124,7 @@ class JournalState(msgspec.Struct, kw_only=True):
         self.last = digest(content)[:16]
         try:
             line = _DECODER.decode(content)
-        except (msgspec.DecodeError, msgspec.ValidationError):
+        except UNREADABLE:
             self.damaged.append(number)
             return None
         self._fold(line)
@@ -246,7 +247,7 @@ class Journal:
         async for line in self.log.read(first, last):
             try:
                 decoded = _DECODER.decode(line.content)
-            except (msgspec.DecodeError, msgspec.ValidationError):
+            except UNREADABLE:
                 continue
             found.append(Numbered(number=line.number, line=decoded))
         return found

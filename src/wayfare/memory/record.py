@@ -7,7 +7,6 @@ Writing lives in `record_text`.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -15,6 +14,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, Literal, TypeAlias, cast
 
+from wayfare import json_text
 from wayfare.formats.json_reply import without_surrogates
 from wayfare.memory.header import Problem, decode, lay_out, read_header
 from wayfare.store.ref import digest
@@ -238,7 +238,7 @@ def _split(value: str) -> list[str]:
     bare = value.strip()
     if bare.startswith("[") and bare.endswith("]"):
         with suppress(ValueError):
-            loaded = cast(object, json.loads(bare))
+            loaded = cast(object, json_text.loads(bare))
             if isinstance(loaded, list):
                 return [str(item) for item in cast(list[object], loaded)]
         bare = bare[1:-1]

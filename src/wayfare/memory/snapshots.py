@@ -12,6 +12,7 @@ import msgspec
 
 from wayfare.clock import Clock
 from wayfare.errors import StoreError
+from wayfare.json_text import UNREADABLE
 from wayfare.memory.folder import Entry
 from wayfare.memory.journal import JournalState
 from wayfare.store import Docs
@@ -37,7 +38,7 @@ class Snapshot(msgspec.Struct, kw_only=True):
 
 async def load_snapshot(state: Docs) -> Snapshot:
     """The last one saved, or an empty one."""
-    with suppress(StoreError, msgspec.DecodeError, msgspec.ValidationError):
+    with suppress(StoreError, *UNREADABLE):
         content = await state.read(SNAPSHOT)
         if content is not None:
             found = _DECODER.decode(content)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from wayfare.errors import Conflict, StoreError
+from wayfare.json_text import UNREADABLE
 from wayfare.memory.candidate import Candidate, Evidence, Verdict, candidate_of
 from wayfare.memory.journal import Source
 from wayfare.memory.planning import record_of
@@ -173,7 +174,7 @@ def _read_quarantined(name: str, content: bytes) -> Waiting:
 def _read_proposal(content: bytes) -> Proposal | None:
     try:
         proposal = _PROPOSAL.decode(content)
-    except (msgspec.DecodeError, msgspec.ValidationError):
+    except UNREADABLE:
         return None
     return proposal if proposal.kind == "update" else None
 

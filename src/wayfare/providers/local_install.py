@@ -99,7 +99,7 @@ def _say_nothing(line: str) -> None:
 
 def _run_pip(arguments: Sequence[str]) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "pip", *arguments],
+        [sys.executable, "-P", "-m", "pip", *arguments],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

@@ -96,7 +96,7 @@ class LocalProcess:
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the process runs
         self._process = subprocess.Popen(
             [
-                *(sys.executable, "-m", "wayfare.providers.local_server"),
+                *(sys.executable, "-P", "-m", "wayfare.providers.local_server"),
                 *(str(served.path), str(served.window_tokens), str(served.threads)),
             ],
             stdin=subprocess.PIPE,

@@ -7,13 +7,14 @@ the name of its rule.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias, cast
 
 import msgspec
+
+from wayfare import json_text
 
 _ANSWERS: Final[Mapping[str, str]] = {
     f"{kind}_call": f"{kind}_call_output"
@@ -283,7 +284,7 @@ def _nameless(id: object, name: object) -> Iterator[str]:
 def _bad_arguments(arguments: object) -> Iterator[str]:
     try:
         if isinstance(arguments, str):
-            json.loads(arguments)
+            json_text.loads(arguments)
             return
     except ValueError:
         pass

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from anyio.abc import TaskGroup
 
@@ -21,6 +22,9 @@ from wayfare.events import Watched
 from wayfare.model import Model, Usage
 from wayfare.notes.keeper import NAME, Keeper
 from wayfare.session.places import Places
+
+_MOST_NOTES_BYTES: Final = 1 << 20
+"""Notes take some thousand tokens; whatever is so much larger was put there by somebody else."""
 
 
 def summarizer_for(
@@ -79,6 +83,7 @@ def notes_docs(
         disk=disk,
         sync=sync,
         check_twins=False,
+        most_bytes=_MOST_NOTES_BYTES,
         clock=clock,
     )
 

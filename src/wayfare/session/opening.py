@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -15,7 +15,7 @@ from wayfare.context.budget import Budget
 from wayfare.context.pipeline import Governor
 from wayfare.context.scheduler import CachePolicy
 from wayfare.context.tool_use import Declared
-from wayfare.errors import NotFound, WriteFailed
+from wayfare.errors import ConfigError, NotFound, WriteFailed
 from wayfare.events import Event, Watched, ignore
 from wayfare.session.places import RESULTS, TRANSCRIPTS, Places
 from wayfare.store import Ref
@@ -236,13 +236,22 @@ async def looked_at(transcript: Transcript, budget: Budget | None = None) -> Gov
     if not found.entries:
         raise NotFound(f"no session at {transcript.path}", ref=transcript.path)
     if budget is None:
-        window_tokens = int(transcript.head.get("window_tokens", 200_000))
-        budget = Budget.named(str(transcript.head.get("budget", "window")), window_tokens)
+        budget = _told_budget(transcript.head)
     governor = Governor(
         transcript=transcript, budget=budget, meter=TokenMeter(), clock=SystemClock(), watch=ignore
     )
     await governor.resume()
     return governor
+
+
+def _told_budget(head: Mapping[str, Any]) -> Budget:
+    """The budget a log was begun with; the usual one where its head tells none that can be."""
+    told: object = head.get("window_tokens")
+    window_tokens = told if isinstance(told, int) and told > 0 else 200_000
+    try:
+        return Budget.named(str(head.get("budget", "window")), window_tokens)
+    except ConfigError:
+        return Budget.window(200_000)
 
 
 async def read_address(places: Places, address: str) -> bytes:

@@ -19,7 +19,7 @@ its own file and `wire` holds `{"$blob":{"path":…,"bytes":…,"sha256":…}}` 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 import msgspec
 
@@ -230,14 +230,26 @@ def decode(line: bytes) -> Entry:
     """
     decoder = _others if line.startswith(b'{"kind":') else _messages
     try:
-        return decoder.decode(line)
-    except (msgspec.DecodeError, msgspec.ValidationError) as error:
-        value: Any = json_text.loads(line)
-        if isinstance(value, dict) and value.get("v", 0) > VERSION:  # pyright: ignore[reportUnknownMemberType]
-            raise ValueError(f"entry of a newer version than {VERSION}; update wayfare") from error
-        if isinstance(value, dict) and "kind" in value:
+        entry = decoder.decode(line)
+    except json_text.UNREADABLE as error:
+        entry = _converted(json_text.loads(line), error)
+    if isinstance(entry, MessageEntry) and not isinstance(entry.wire, dict):
+        raise ValueError("a message entry without a message")
+    return entry
+
+
+def _converted(value: Any, error: Exception) -> Entry:
+    """A line that the fast way refused: its keys in another order, lone surrogates, or no entry."""
+    fields = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+    version: object = fields.get("v", 0)
+    if isinstance(version, int) and version > VERSION:
+        raise ValueError(f"entry of a newer version than {VERSION}; update wayfare") from error
+    try:
+        if "kind" in fields:
             return msgspec.convert(value, EditEntry | UsageEntry | MarkEntry)
         return msgspec.convert(value, MessageEntry)
+    except json_text.UNREADABLE as refused:
+        raise ValueError(f"no entry: {refused}") from refused
 
 
 def counts(usage: Usage) -> tuple[int, int, int, int]:

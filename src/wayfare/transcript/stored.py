@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Mapping
+import re
 from dataclasses import replace
 from typing import Any, Final, cast
 
@@ -32,6 +32,9 @@ _CONTENT_KEYS: Final = ("content", "output")
 
 _HASH_CHARS: Final = 16
 """Of the 64 of a sha256: enough to notice any damage, and a quarter of the room."""
+
+
+_HASH: Final = re.compile(f"[0-9a-f]{{{_HASH_CHARS},64}}")
 
 
 def _content_key(wire: WireValue) -> str | None:
@@ -150,15 +153,16 @@ async def get_results(
         held = mapping[key]
         if not isinstance(held, dict) or BLOB not in held:
             return mapping
-        told = cast("Mapping[str, Any]", held[BLOB])
-        ref = Ref(path=str(told["path"]), bytes=int(told["bytes"]), sha256=str(told["sha256"]))
+        ref = _ref(cast("dict[str, Any]", held)[BLOB])
+        if ref is None:
+            lost.append("without an address")
+            return {**mapping, key: "[an archived result without an address]"}
         refs[at] = ref
         try:
-            raw = await blobs.get(ref)
-        except NotFound:
+            return {**mapping, key: _content(ref, await blobs.get(ref))}
+        except (NotFound, ValueError):
             lost.append(ref.path)
             return {**mapping, key: f"[the archived result {ref.path} is missing]"}
-        return {**mapping, key: _content(ref, raw)}
 
     wire = cast("dict[str, Any]", entry.wire)
     inner: Any = wire.get("content")
@@ -167,6 +171,20 @@ async def get_results(
         content = [await resolved(value, at) for at, value in enumerate(listed)]
         return {**wire, "content": content}, refs, tuple(lost)
     return await resolved(wire, 0), refs, tuple(lost)
+
+
+def _ref(told: object) -> Ref | None:
+    """The address a log holds in place of a result; None for what is none: without a hash, any
+    bytes could stand for those that were archived."""
+    if not isinstance(told, dict):
+        return None
+    given = cast("dict[str, object]", told)
+    path, size, sha256 = given.get("path"), given.get("bytes"), given.get("sha256")
+    if not isinstance(path, str) or not isinstance(size, int) or not isinstance(sha256, str):
+        return None
+    if size < 0 or _HASH.fullmatch(sha256) is None:
+        return None
+    return Ref(path=path, bytes=size, sha256=sha256)
 
 
 def _content(ref: Ref, raw: bytes) -> Any:

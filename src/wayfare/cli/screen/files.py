@@ -13,6 +13,8 @@ _MOST_FILES: Final = 100_000
 _FRESH_SECONDS: Final = 5.0
 """A list is used so long before it is read again; reading 10,000 names takes some 20 ms."""
 _GIT_SECONDS: Final = 3.0
+_OWN_PROGRAMS_OFF: Final = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}")
+"""A repository's own configuration can name programs that git runs when it lists files."""
 _PASSED_OVER: Final = frozenset({"node_modules", "__pycache__", "venv", "target", "dist", "build"})
 
 
@@ -38,7 +40,8 @@ class WorkspaceFiles:
 
 def _from_git(workspace: Path) -> Sequence[str]:
     """Tracked files and new ones that are not ignored; nothing outside a repository."""
-    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    command = ["git", *_OWN_PROGRAMS_OFF, "ls-files", "-z"]
+    command += ["--cached", "--others", "--exclude-standard"]
     try:
         done = subprocess.run(
             command,

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from prompt_toolkit.history import History
 
+from wayfare import json_text
+
 
 def history_file() -> Path:
     """Where it is kept for this person on this machine."""
@@ -42,7 +44,7 @@ class TypedHistory(History):
             self._rewrite(lines)
         for line in reversed(lines[-self._most_lines :]):
             try:
-                text = json.loads(line)
+                text = json_text.loads(line)
             except ValueError:
                 continue  # a line cut by a crash
             if isinstance(text, str):

@@ -26,10 +26,13 @@ from wayfare.replay.readers.fields import (
 )
 from wayfare.replay.readers.source import BadJson, Source, as_text, decode_json
 from wayfare.replay.recording import Compaction, Recording, Wire
+from wayfare.settings.plain_file import read_plain
 
 KIND = "wayfare"
 
 _RECORDED_ORIGINS = frozenset({"user", "assistant", "tool", "system"})
+_HASH_CHARS = 16
+"""Of a sha256, as many as a log holds at least."""
 _CONTENT_KEYS = ("content", "output")
 """Where the wire formats keep the content of a result."""
 
@@ -132,23 +135,32 @@ class _Log:
 
     def _archived(self, number: int, reference: Wire) -> Any:
         path, digest = text(reference.get("path")), text(reference.get("sha256"))
-        found = self._bytes(path)
+        found = self._bytes(path, reference.get("bytes"))
         if found is None:
             self.source.problems.add(number, f"the archived result {path} is missing")
             return f"[the archived result {path} is missing]"
-        # The log may hold only the beginning of the hash.
-        if not hashlib.sha256(found).hexdigest().startswith(digest):
+        # The log may hold only the beginning of the hash. Other bytes are nobody's result: a log
+        # from elsewhere could name any file of this machine, but not what is in it.
+        given = len(digest) >= _HASH_CHARS
+        if not given or not hashlib.sha256(found).hexdigest().startswith(digest):
             self.source.problems.add(number, f"the archived result {path} was changed")
+            return f"[the archived result {path} was changed]"
         return _content(path, found)
 
-    def _bytes(self, path: str) -> bytes | None:
+    def _bytes(self, path: str, size: object) -> bytes | None:
         """The bytes at a path from the workspace root, two folders above the session's; never from
         outside of it, whatever a transcript from elsewhere says."""
         root = self.source.path.absolute().parent.parent.parent
         file = Path(root, path)
-        if not path or not file.resolve().is_relative_to(root.resolve()) or not file.is_file():
-            return None
-        return file.read_bytes()
+        try:
+            if not path or not file.resolve().is_relative_to(root.resolve()):
+                return None
+            if not isinstance(size, int) or size < 0:
+                return None
+            # One byte too many is enough to see that it is another file.
+            return read_plain(file, min(size, file.stat().st_size) + 1)
+        except (OSError, ValueError):
+            return None  # it cannot be read, or is no path
 
 
 def _content(path: str, found: bytes) -> Any:
