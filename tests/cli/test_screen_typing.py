@@ -258,7 +258,7 @@ def test_a_question_fits_and_shows_what_would_happen(columns: int, tmp_path: Pat
     shown = [text_of(line) for line in lines]
     assert all(line_width(line) <= columns for line in lines)
     assert "  - one" in shown
-    assert "  + three" in shown
+    assert "  + \ufffd[2Jthree" in shown
     assert not any("\x1b" in line or line.strip() == "all" for line in shown)
 
 

@@ -16,12 +16,32 @@ STEERING: Final = re.compile(f"[{_STEERING}\ud800-\udfff]")
 are not among it."""
 
 
+_MARKS: Final = (
+    "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u06d6-\u06ed\u0e31\u0e34-\u0e3a"
+    "\u0e47-\u0e4e\u0f71-\u0f84\u0f8d-\u0fbc\u1ab0-\u1aff\u1dc0-\u1dff\u200b-\u200d\u2060-\u2064\u20d0-\u20ff"
+    "\ufe00-\ufe0f\ufe20-\ufe2f\ufeff\U000e0000-\U000e01ef"
+)
+"""Characters without a column of their own: accents, vowel signs, joiners, selectors, tags."""
+_MOST_MARKS: Final = 8
+"""On one letter: Tibetan, which stacks the highest, has words with so many."""
+_STORM: Final = re.compile(f"([{_MARKS}]{{{_MOST_MARKS}}})[{_MARKS}]+")
+
+
 def plain(text: str) -> str:
     """`text` on one line, harmless for a terminal; what cannot be shown becomes U+FFFD.
 
     Line ends and tabs become blanks.
     """
-    return STEERING.sub("\ufffd", text.replace("\r\n", " ").translate({9: " ", 10: " ", 13: " "}))
+    if text.isascii() and text.isprintable():
+        return text
+    return _tamed(text.replace("\r\n", " ").translate({9: " ", 10: " ", 13: " "}))
+
+
+def _tamed(text: str) -> str:
+    """What steers becomes U+FFFD, and of marks heaped on a letter as many stay as a script needs:
+    more are drawn over the lines around."""
+    text = STEERING.sub("\ufffd", text)
+    return text if text.isascii() else _STORM.sub("\\1\ufffd", text)
 
 
 def say(text: str) -> None:
@@ -45,7 +65,7 @@ def put(text: str) -> None:
 
 def unsteering(text: str) -> str:
     """Text of several lines, harmless for a terminal; what steers one becomes U+FFFD."""
-    return STEERING.sub("\ufffd", text.replace("\r\n", "\n"))
+    return _tamed(text.replace("\r\n", "\n"))
 
 
 def put_exact(text: str) -> None:

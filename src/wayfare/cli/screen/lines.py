@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from wayfare.cli.printing import short
+from wayfare.cli.printing import plain, short
 from wayfare.cli.screen.spans import (
     Line,
     Span,
@@ -12,6 +12,7 @@ from wayfare.cli.screen.spans import (
     cut_middle,
     fitted,
     one_line,
+    whole,
     width_of,
     wrapped,
 )
@@ -80,8 +81,8 @@ def tool_line(event: Event, columns: int) -> Line:
     fields = event.fields
     failed = bool(fields.get("is_error"))
     mark: Span = ("bad", "✗ ") if failed else ("good", "✓ ")
-    name = one_line(str(fields.get("tool", "")))
-    main = one_line(str(fields.get("main", "")))
+    name = plain(whole(str(fields.get("tool", ""))))
+    main = plain(whole(str(fields.get("main", ""))))
     brief = one_line(event.text)
     if columns < _NARROW:
         return fitted((mark, ("bold", name), ("", f" {main or brief}")), columns)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from wayfare.cli.printing import unsteering
 from wayfare.cli.screen.spans import neutral
 
 if TYPE_CHECKING:
@@ -94,7 +95,10 @@ def rendered(text: str, columns: int, *, color: bool) -> str:
         theme=Theme(_THEME),
     )
     _print(console, text)
-    lines = [_without_padding(line) for line in target.getvalue().split("\n")]
+    # Once more: an entity such as `&#x202e;` is a character only now.
+    drawn = _OWN_SEQUENCE.split(target.getvalue())
+    safe = "".join(part if at % 2 else unsteering(part) for at, part in enumerate(drawn))
+    lines = [_without_padding(line) for line in safe.split("\n")]
     while lines and not lines[0]:
         del lines[0]
     while lines and not lines[-1]:
@@ -108,6 +112,7 @@ def _print(console: Console, text: str) -> None:
     console.print(SessionMarkdown(text, code_theme="ansi_dark", hyperlinks=False))
 
 
+_OWN_SEQUENCE: Final = re.compile(r"(\x1b\[[0-9;]*m)")
 _PADDING: Final = re.compile(r"( |\x1b\[[0-9;]*m)+$")
 
 

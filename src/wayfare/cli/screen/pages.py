@@ -6,12 +6,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from wayfare.cli.screen.spans import Line, fitted, one_line, wrapped
+from wayfare.settings.plain_file import read_plain
 
 if TYPE_CHECKING:
     from wayfare.cli.screen.conversation import Conversation
     from wayfare.session.session import Session
 
 _FILE_LINES: Final = 60
+_MOST_BYTES: Final = 1 << 18
+"""Of a file of which some lines are shown."""
 
 
 async def context_lines(session: Session, columns: int) -> list[Line]:
@@ -78,6 +81,6 @@ def _shown(text: str, columns: int) -> list[Line]:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text("utf-8", "replace")
+        return read_plain(path, _MOST_BYTES).decode("utf-8", "replace")
     except OSError:
         return ""

@@ -13,7 +13,7 @@ from wayfare.cli.printing import write
 from wayfare.cli.screen.drawing import drawn
 from wayfare.cli.screen.line_reader import LineReader
 from wayfare.cli.screen.live import Live
-from wayfare.cli.screen.spans import Line, joined
+from wayfare.cli.screen.spans import Line, harmless, joined
 from wayfare.cli.screen.terminal import size
 from wayfare.events import Event
 
@@ -57,7 +57,7 @@ class PlainScreen:
         self._write(joined(lines, color=False))
 
     def give_back(self, text: str, /) -> None:
-        self._write(f"not sent: {text}\n")
+        self._write(f"not sent: {harmless(text)}\n")
 
     async def ask(self, question: Question, policy: Policy, /) -> Decided:
         from wayfare.agent.consent import Decided

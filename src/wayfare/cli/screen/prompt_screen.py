@@ -32,7 +32,7 @@ from wayfare.cli.screen.history import TypedHistory, history_file
 from wayfare.cli.screen.live import Live, frame
 from wayfare.cli.screen.markdown import rendered
 from wayfare.cli.screen.prompt_keys import Asked, key_bindings
-from wayfare.cli.screen.prompt_look import STYLE, plain_output
+from wayfare.cli.screen.prompt_look import STYLE, Harmless, plain_output
 from wayfare.cli.screen.spans import Line, joined
 from wayfare.cli.screen.status import status_line
 from wayfare.cli.screen.terminal import size
@@ -114,7 +114,7 @@ class PromptScreen:
 
         assert self._prompt is not None
         rules = always(question.use, policy)
-        lines = question_lines(question, rules, self.columns)
+        lines = question_lines(question, rules, *size())
         buffer = self._prompt.default_buffer
         draft = buffer.document
         buffer.reset()
@@ -183,6 +183,7 @@ class PromptScreen:
             editing_mode=EditingMode.VI if self._settings.editing == "vi" else EditingMode.EMACS,
             key_bindings=key_bindings(self, talk),
             style=STYLE,
+            input_processors=[Harmless()],
             include_default_pygments_style=False,
             color_depth=None if self._color else ColorDepth.DEPTH_1_BIT,
             erase_when_done=True,
@@ -212,9 +213,7 @@ class PromptScreen:
             return ANSI("")
         room = max(rows - _OWN_ROWS, 1)
         now = talk.clock.monotonic()
-        tail = list(self.asked.lines) if self.asked else self._live.tail(now, min(room, 8))
-        if len(tail) > room:
-            tail = tail[-room:]
+        tail = self._tail(now, room)
         above = self._grown(columns, room - len(tail))
         note = self.note or self._live.note(now)
         if talk.doing:
@@ -223,6 +222,14 @@ class PromptScreen:
         lines = joined([*tail, (), status], color=self._color)
         mark: Line = (("warn", "? "),) if self.asked else (("user", "› "),)
         return ANSI(above + lines + joined([mark], color=self._color).rstrip("\n"))
+
+    def _tail(self, now: float, room: int) -> list[Line]:
+        """A question, or what runs; of a question its beginning stays in sight."""
+        if self.asked is None:
+            return self._live.tail(now, min(room, 8))[-room:]
+        from wayfare.cli.screen.question import squeezed
+
+        return squeezed(self.asked.lines, room)
 
     def _grown(self, columns: int, rows: int) -> str:
         """The answer's unfinished block, at most so many rows of it."""

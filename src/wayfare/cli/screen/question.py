@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from wayfare.agent.consent import Decided, Question
 from wayfare.agent.policy import Policy, Rule, ToolUse
-from wayfare.cli.screen.spans import Line, Span, fitted, neutral, one_line, wrapped
+from wayfare.cli.screen.spans import (
+    Line,
+    Span,
+    fitted,
+    invisible,
+    whole,
+    width_of,
+    wrapped_as_is,
+)
 
 _SHOWN_LINES: Final = 12
 """Lines of a command or of a changed text that are shown; what is longer is said to be."""
+_REASON_LINES: Final = 4
+_LEAST_LINES: Final = 4
+"""Of what is asked about, however small the terminal is."""
+_OTHER_ROWS: Final = 5
+"""Status, input and blank ones."""
+_MOST_RULE_CHARS: Final = 160
+"""Rules that take more to say are not offered: nobody reads them, and they would push what is asked
+about out of sight."""
 _SUBCOMMANDS: Final = frozenset(
     {
         "git", "npm", "pnpm", "yarn", "npx", "cargo", "go", "uv", "poetry", "pip", "pip3",
@@ -39,7 +55,7 @@ def always(use: ToolUse, policy: Policy) -> tuple[Rule, ...]:
     Empty where none would do, such as for a guarded file: then only this call can be allowed.
     """
     rules = _proposed(use)
-    if not rules:
+    if not rules or len(rule_text(rules)) > _MOST_RULE_CHARS:
         return ()
     from wayfare.agent.permissions import weigh
 
@@ -98,34 +114,65 @@ def rule_text(rules: tuple[Rule, ...]) -> str:
     return ", ".join(f"{r.tool}({r.pattern})" if r.pattern else r.tool for r in rules)
 
 
-def question_lines(question: Question, rules: tuple[Rule, ...], columns: int) -> list[Line]:
-    """What is asked, with the whole command or the change, and the answers there are."""
+def question_lines(
+    question: Question, rules: tuple[Rule, ...], columns: int, rows: int = 24
+) -> list[Line]:
+    """What is asked, with the whole command or the change, and the answers there are.
+
+    Nothing is taken out of what is asked about: what cannot be seen is shown as U+FFFD, and what
+    has no room is counted, its end kept in sight as well as its beginning.
+
+    Args:
+        question: What is asked.
+        rules: What `always` would allow.
+        columns: Room of a line.
+        rows: Room for all lines, the input below them included.
+    """
     use = question.use
-    lines: list[Line] = [fitted((("warn", "? "), ("bold", use.name)), columns)]
-    lines += _shown(use, columns)
-    lines += wrapped(question.reason, columns - 2, style="dim", lead="  ")
-    lines.append(fitted((("bold", "  y"), ("", " yes  "), ("bold", "n"), ("", " no")), columns))
+    first = fitted((("warn", "? "), ("bold", _seen(use.name))), columns)
+    end = _cut(_lines(question.reason, columns - 2, style="dim", lead="  "), columns, _REASON_LINES)
+    end.append(fitted((("bold", "  y"), ("", " yes  "), ("bold", "n"), ("", " no")), columns))
     if rules:
-        text = f"  always in this session: {rule_text(rules)}"
-        first, *rest = wrapped(text.strip(), columns - 4)
-        lines.append((("bold", "  a"), ("", " "), *first))
-        lines += [(("", "    "), *line) for line in rest]
-    return lines
+        head, *rest = _lines(f"always in this session: {rule_text(rules)}", columns - 4)
+        end.append((("bold", "  a"), ("", " "), *head))
+        end += [(("", "    "), *line) for line in rest]
+    room = max(rows - _OTHER_ROWS - 1 - len(end), _LEAST_LINES)
+    return [first, *_cut(_shown(use, columns), columns, room), *end]
+
+
+def squeezed(lines: Sequence[Line], rows: int) -> list[Line]:
+    """A question in fewer rows than it was made for: how it begins, and the answers."""
+    if len(lines) <= rows:
+        return list(lines)
+    end = max(rows // 2, 1)
+    return [*lines[: max(rows - end - 1, 0)], (("dim", "  …"),), *lines[-end:]]
+
+
+def _seen(text: str) -> str:
+    """A text as it may be decided about: everything in it can be seen."""
+    return invisible(whole(text))
+
+
+def _lines(text: str, columns: int, *, style: str = "", lead: str = "") -> list[Line]:
+    return wrapped_as_is(_seen(text), columns, style=style, lead=lead)
 
 
 def _shown(use: ToolUse, columns: int) -> list[Line]:
     if use.command is not None:
-        return _cut(wrapped(use.command, columns - 2, lead="  "))
+        return _cut(_lines(use.command, columns - 2, lead="  "), columns)
     lines: list[Line] = []
     for name, value in use.input.items():
         if value is None or value is False:
             continue
         text = value if isinstance(value, str) else repr(value)
-        mark = _mark(name, use.input)
-        if "\n" in text or len(text) >= columns or mark[1].strip():
-            lines += _cut([_row(mark, line, columns) for line in neutral(text).splitlines()])
+        style, sign = _mark(name, use.input)
+        told = _seen(f"  {name} ").replace("\n", " ")
+        if "\n" in text or width_of(told + _seen(text)) > columns or sign.strip():
+            if not sign.strip():
+                lines.append(fitted((("dim", told),), columns))
+            lines += _cut(_lines(text, columns, style=style, lead=f"  {sign}"), columns)
         else:
-            lines.append(fitted((("dim", f"  {one_line(name)} "), ("", one_line(text))), columns))
+            lines.append((("dim", told), ("", _seen(text))))
     return lines
 
 
@@ -139,15 +186,14 @@ def _mark(name: str, given: Mapping[str, Any]) -> Span:
     return ("", "  ")
 
 
-def _row(mark: Span, line: str, columns: int) -> Line:
-    style, sign = mark
-    return fitted(((style, f"  {sign}{line}"),), columns)
-
-
-def _cut(lines: list[Line]) -> list[Line]:
-    if len(lines) <= _SHOWN_LINES:
+def _cut(lines: list[Line], columns: int, most: int = _SHOWN_LINES + 1) -> list[Line]:
+    """At most so many lines, in place of the middle ones how many they are."""
+    if len(lines) <= most:
         return lines
-    return [*lines[:_SHOWN_LINES], (("dim", f"  … {len(lines) - _SHOWN_LINES} more lines"),)]
+    end = (most - 1) // 3
+    left = len(lines) - most + 1
+    told = fitted((("dim", f"  … {left} more lines …"),), columns)
+    return [*lines[: most - 1 - end], told, *lines[-end:]]
 
 
 def decided(key: str, rules: tuple[Rule, ...]) -> Decided | None:

@@ -36,6 +36,11 @@ _SEQUENCE: Final = re.compile(
     r"|\x9b[0-?]*[ -/]*[@-~]"
 )
 _TAB: Final = "    "
+_UNSEEN: Final = re.compile(
+    "[\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2060-\u206f\u2800\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
+)
+"""Characters that show nothing: two commands that differ in one of them look alike."""
 _NARROW: Final = dict.fromkeys(map(ord, "·…›█░✓✗▾│→×“”’–⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"), "x")
 """Marks wayfare draws itself: one column each, known without a table of all characters."""
 
@@ -49,6 +54,17 @@ def harmless(text: str) -> str:
 def neutral(text: str) -> str:
     """The same with four blanks for a tab, for texts that are laid out in columns."""
     return harmless(text.replace("\t", _TAB))
+
+
+def whole(text: str) -> str:
+    """Text of several lines, harmless, with nothing taken out of it: for what a person decides
+    about. A sequence that goes unseen could take the rest of a command with it."""
+    return unsteering(text.replace("\t", _TAB))
+
+
+def invisible(text: str) -> str:
+    """The same with U+FFFD also for what is no control and still cannot be seen."""
+    return _UNSEEN.sub("\ufffd", text)
 
 
 def one_line(text: str) -> str:
@@ -110,23 +126,32 @@ def fitted(line: Sequence[Span], columns: int) -> Line:
 
 def text_of(line: Line) -> str:
     """A line without styles."""
-    return "".join(text for _, text in line)
+    return "".join(plain(text) for _, text in line)
 
 
 def ansi_of(line: Line) -> str:
-    """A line with styles as a terminal takes them."""
+    """A line with styles as a terminal takes them.
+
+    Here texts become what is written: whoever made them, none steers.
+    """
     return "".join(
-        f"\x1b[{STYLES[style]}m{text}\x1b[0m" if STYLES[style] else text for style, text in line
+        f"\x1b[{STYLES[style]}m{plain(text)}\x1b[0m" if STYLES[style] else plain(text)
+        for style, text in line
     )
 
 
 def wrapped(text: str, columns: int, *, style: str = "", lead: str = "") -> list[Line]:
     """A text of several lines in lines that fit, each with `lead` before it."""
+    return wrapped_as_is(neutral(text), columns, style=style, lead=lead)
+
+
+def wrapped_as_is(text: str, columns: int, *, style: str = "", lead: str = "") -> list[Line]:
+    """The same for a text that is harmless already."""
     import textwrap
 
     room = max(columns - width_of(lead), 8)
     lines: list[Line] = []
-    for given in neutral(text).splitlines() or [""]:
+    for given in text.splitlines() or [""]:
         parts = textwrap.wrap(given, room, break_on_hyphens=False) if given.strip() else [""]
         lines += [((style, lead + part),) for wide in parts for part in _chopped(wide, room)]
     return lines
