@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,8 @@ from tests.cli.session_fixtures import terminal as terminal
 from tests.cli.terminal import Terminal
 
 import wayfare
+from wayfare.agent.permissions import weigh
+from wayfare.agent.policy import Policy, ToolUse
 from wayfare.cli.memory_opening import start_dream
 from wayfare.cli.screen.files import WorkspaceFiles
 from wayfare.cli.settings_files import read_settings
@@ -120,6 +123,65 @@ def test_a_session_in_such_a_repository_runs_nothing_that_it_names(
     screen.type("q\r")
     assert screen.wait_for_end() == 0
     assert not configured.exists()
+
+
+# What an agent may read without asking.
+
+
+CONFIGURED = {
+    "a monitor": ("config", "[core]\n\tfsmonitor = touch x\n"),
+    "on one line": ("config", '[Core] FsMonitor="touch x"\n'),
+    "a filter": ("config", '[filter "x"]\n\tclean = touch x\n'),
+    "a text of a picture": ("config", '[diff "x"]\n\ttextconv = touch x\n'),
+    "another diff": ("config", "[diff]\n\texternal = touch x\n"),
+    "a signature": ("config", "[gpg]\n\tprogram = touch x\n"),
+    "settings elsewhere": ("config", "[include]\n\tpath = ../evil\n"),
+    "settings of a worktree": ("config.worktree", "[core]\n\tfsmonitor = touch x\n"),
+    "a hook": ("hooks/post-index-change", "touch x\n"),
+    "a folder of hooks": ("config", "[core]\n\thooksPath = evil\n"),
+}
+
+
+@pytest.mark.parametrize("command_line", ["git status", "git diff", "git log -p", "git -C . show"])
+@pytest.mark.parametrize("how", CONFIGURED)
+def test_git_is_asked_about_where_the_repository_names_programs(
+    workspace: Path, how: str, command_line: str
+) -> None:
+    file, text = CONFIGURED[how]
+    (workspace / "evil").mkdir()
+    (workspace / "evil/post-index-change").touch()
+    path = workspace / ".git" / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    use = ToolUse(name="bash", input={"command": command_line}, command=command_line)
+    policy = Policy(workspace=workspace)
+    verdict = weigh(use, policy)
+    assert verdict.decision == "ask"
+    assert "own settings name" in verdict.reason
+    assert weigh(use, replace(policy, mode="full")).decision == "allow"
+
+
+def test_settings_behind_a_pointer_are_the_repositorys_too(workspace: Path) -> None:
+    (workspace / ".git").write_text("gitdir: evil\n")
+    (workspace / "evil").mkdir()
+    (workspace / "evil/config").write_text("[core]\n\tfsmonitor = touch x\n")
+    use = ToolUse(name="bash", input={"command": "git status"}, command="git status")
+    assert weigh(use, Policy(workspace=workspace)).decision == "ask"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[core]\n\trepositoryformatversion = 0\n\tfsmonitor = true\n\thooksPath = .husky\n",
+        '[filter "lfs"]\n\tclean = git-lfs clean -- %f\n\tprocess = git-lfs filter-process\n',
+        '[remote "origin"]\n\turl = https://example.org/command=x\n[alias]\n\tst = status\n',
+    ],
+)
+def test_an_ordinary_repository_is_read_without_asking(workspace: Path, text: str) -> None:
+    (workspace / ".git").mkdir()
+    (workspace / ".git/config").write_text(text)
+    use = ToolUse(name="bash", input={"command": "git status"}, command="git status")
+    assert weigh(use, Policy(workspace=workspace)).decision == "allow"
 
 
 # Wheels.

@@ -17,6 +17,7 @@ from wayfare.agent.policy import (
     spelled_chars,
     strictest,
 )
+from wayfare.agent.shell.git_settings import own_programs
 from wayfare.agent.shell.reading import harmless, reads
 from wayfare.agent.shell.values import Command, Reads, Unparsed, Word
 from wayfare.agent.shell.writing import Touch, is_plain_edit, touches
@@ -109,11 +110,13 @@ class _Judgement:
 
     def _repository_verdict(self, reader: Reads) -> Verdict:
         known = {self.policy.root, Path(os.path.realpath(self.policy.base))}
-        for base in _bases(reader.repositories, self.policy):
-            elsewhere = base is None or Path(os.path.realpath(base)) not in known
-            if elsewhere and self.allowed_by is None and self.policy.mode != "full":
-                reason = f"`{self.shown}`: git runs what a repository's own settings name"
-                return Verdict(decision="ask", reason=reason)
+        agreed = self.allowed_by is not None or self.policy.mode == "full"
+        for base in () if agreed else _bases(reader.repositories, self.policy):
+            named = f"`{self.shown}`: git runs what a repository's own settings name"
+            if base is None or Path(os.path.realpath(base)) not in known:
+                return Verdict(decision="ask", reason=named)
+            if program := own_programs(base):
+                return Verdict(decision="ask", reason=f"{named}, here {program}")
         return Verdict(decision="allow", reason=f"`{self.shown}` only reads")
 
     def _strict_rule(self, decision: str) -> Rule | None:
