@@ -175,7 +175,7 @@ def bash(command: str) -> ToolUse:
 
 
 def asked(use: ToolUse, columns: int = 80, rows: int = 24, reason: str = "it writes") -> list[str]:
-    rules = always(use, Policy(workspace=Path("/work")))
+    rules = always(use, Policy(workspace=Path("/project")))
     lines = question_lines(Question(use=use, reason=reason), rules, columns, rows)
     assert all(line_width(line) <= columns for line in lines), columns
     shown = joined(lines, color=False)
