@@ -83,6 +83,13 @@ def test_a_setting_or_a_group_is_explained(command: Command) -> None:
     assert "limits.repeats_told" not in ran.out
 
 
+def test_servers_that_nobody_set_are_a_group_all_the_same(command: Command) -> None:
+    ran = command("config", "mcp")
+    assert ran.status == 0
+    assert ran.out.strip() == ""
+    assert "no MCP server is set; a table [mcp.NAME] in a settings file adds one" in ran.err
+
+
 def test_what_may_be_secret_is_not_shown(command: Command) -> None:
     write_user_file(
         '[model]\nextra_headers = {x-token = "sk-secret-1"}\n'

@@ -18,6 +18,7 @@ from tests.cli.starting import written as write_recording
 
 from wayfare.cli.app import run
 from wayfare.context.budget import Budget
+from wayfare.errors import WriteFailed
 from wayfare.replay.reading import read_recordings
 from wayfare.replay.replay import Replay
 from wayfare.session import run_sync
@@ -70,6 +71,15 @@ def kept(tmp_path: Path) -> Path:
 def output(capfdbinary: pytest.CaptureFixture[bytes], *arguments: object, status: int = 0) -> bytes:
     assert run([str(argument) for argument in arguments]) == status
     return capfdbinary.readouterr().out
+
+
+def test_a_replay_goes_on_with_nobodys_log(kept: Path) -> None:
+    (recording,) = read_recordings(kept / "session.json")
+    before = (kept / LOG).read_bytes()
+    again = Replay(recording, Budget.window(6_000), kept, session="1-window")
+    with pytest.raises(WriteFailed, match=f"{LOG} holds a session already"):
+        run_sync(again.run)
+    assert (kept / LOG).read_bytes() == before
 
 
 def test_show_writes_the_exact_bytes_of_an_entry_and_adds_nothing(

@@ -114,6 +114,9 @@ def _chosen(found: list[Shown], name: str, *, every: list[Shown]) -> list[Shown]
     if any(one.name == name or one.name.startswith(name.rstrip(".") + ".") for one in every):
         start = name.rstrip(".") + "."
         return [one for one in found if one.name == name or one.name.startswith(start)]
+    if name.rstrip(".") == "mcp":
+        say("wayfare: no MCP server is set; a table [mcp.NAME] in a settings file adds one")
+        return []
     near = nearest(name)
     hint = f"; did you mean {near}?" if near else ""
     raise ConfigError(f"{name} is no setting{hint}", setting=name)

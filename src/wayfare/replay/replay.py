@@ -17,7 +17,7 @@ from wayfare.clock import MovableClock
 from wayfare.context.budget import Budget
 from wayfare.context.pipeline import Governor, Prepared
 from wayfare.context.scheduler import CachePolicy
-from wayfare.errors import CannotFit
+from wayfare.errors import CannotFit, WriteFailed
 from wayfare.events import Event
 from wayfare.formats import Codec, codec
 from wayfare.messages import Message, Origin
@@ -156,7 +156,7 @@ class Replay:
         """Feed the session through.
 
         Raises:
-            WriteFailed: `out` cannot be written.
+            WriteFailed: `out` cannot be written, or holds a session of that name.
         """
         clock = MovableClock(next((t for t in self._recording.times if t is not None), 1.7e9))
         transcript = file_transcript(
@@ -175,6 +175,14 @@ class Replay:
             cache=CachePolicy(),
             fixed_tokens=self._meter.text(self._fixed),
         )
+        if len(governor.view):
+            await transcript.close()
+            raise WriteFailed(
+                f"{transcript.path} holds a session already: a replay begins a log of its own; take "
+                "another name or an empty folder",
+                path=transcript.path,
+                reason="exists",
+            )
         provider = SimulatedProvider(
             window_tokens=self._budget.window_tokens, reserve_tokens=self._budget.reserve_tokens
         )
